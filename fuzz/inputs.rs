@@ -16,7 +16,7 @@ use readlab_report::{self as report, Page, Style};
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Reading, Work};
 use readlab_suite::Suite;
-use readlab_system::terminal::printable::is_obeyed;
+use readlab_system::terminal::printable::is_unprintable;
 use readlab_targets::target::http::{Client, RequestVerb};
 use readlab_targets::target::url::Url;
 use std::cell::Cell;
@@ -54,7 +54,7 @@ pub(crate) fn record(input: &[u8], file: &Path) {
     fs::write(file, input).expect("the file can be written");
     let Ok(record) = Record::read(file) else { return };
     for (name, text) in outputs(&record) {
-        if let Some(c) = text.chars().find(|&c| is_obeyed(c) && c != '\n') {
+        if let Some(c) = text.chars().find(|&c| is_unprintable(c) && c != '\n') {
             panic!("{name} lets {c:?} through");
         }
     }

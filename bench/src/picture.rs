@@ -71,9 +71,9 @@ fn with_pen(drawn: Element, pen: &Pen) -> Element {
         Some(Color::RGB(_)) | None => None,
     };
     drawn
-        .maybe("style", colour.map(|colour| format!("fill: {colour}")))
-        .maybe("font-weight", pen.is_bold().then_some("bold"))
-        .maybe("opacity", pen.is_faint().then_some("0.6"))
+        .set_if_some("style", colour.map(|colour| format!("fill: {colour}")))
+        .set_if_some("font-weight", pen.is_bold().then_some("bold"))
+        .set_if_some("opacity", pen.is_faint().then_some("0.6"))
 }
 
 #[cfg(test)]

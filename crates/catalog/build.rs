@@ -2,13 +2,16 @@
 use std::path::{Path, PathBuf};
 
 fn main() {
-    watch(Path::new("build.rs"));
+    rebuild_if_changed(Path::new("build.rs"));
     // A new contender is a new table in the roster. The folder itself is not watched, because
     // contenders also build in it.
-    watch(&Path::new(CONTENDERS).join("roster.toml"));
-    let others = entries(CONTENDERS).into_iter().filter(|folder| !folder.join("Cargo.toml").exists());
-    let others = others.map(|folder| (name(&folder), folder.join("snippets")));
-    let crates = entries(CRATES).into_iter().map(|snippets| (name(&snippets), snippets));
+    rebuild_if_changed(&Path::new(CONTENDERS_FOLDER).join("roster.toml"));
+    let others =
+        sorted_entries(CONTENDERS_FOLDER).into_iter().filter(|folder| !folder.join("Cargo.toml").exists());
+    let others = others.map(|folder| (file_name_text(&folder), folder.join("snippets")));
+    let crates = sorted_entries(CRATE_SNIPPETS_FOLDER)
+        .into_iter()
+        .map(|snippets| (file_name_text(&snippets), snippets));
     let folders = others.chain(crates).filter(|(_, snippets)| snippets.is_dir());
     let snippets: Vec<String> =
         folders.flat_map(|(contender, snippets)| snippet_expressions(&contender, &snippets)).collect();
@@ -17,20 +20,21 @@ fn main() {
     std::fs::write(out.join("snippets.rs"), list).expect("cargo's output folder is writable");
 }
 
-/// A symbolic link to the contenders. A package of this crate has their snippets here.
-const CONTENDERS: &str = "carried/contenders";
+/// A symbolic link to the folder of the contenders. A published package has copies of their
+/// snippets here.
+const CONTENDERS_FOLDER: &str = "carried/contenders";
 
 /// Symbolic links to the snippets of contenders that are crates, by name. A package cannot contain
 /// a folder of another crate.
-const CRATES: &str = "carried/crates";
+const CRATE_SNIPPETS_FOLDER: &str = "carried/crates";
 
-fn watch(path: &Path) {
+fn rebuild_if_changed(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }
 
 /// The snippets in a folder, each as a Rust expression: contender, name, file extension, text.
 fn snippet_expressions(contender: &str, snippets: &Path) -> Vec<String> {
-    watch(snippets);
+    rebuild_if_changed(snippets);
     let mut files = Vec::new();
     collect_files(snippets, &mut files);
     let expression = |path: &PathBuf| {
@@ -44,16 +48,16 @@ fn snippet_expressions(contender: &str, snippets: &Path) -> Vec<String> {
 }
 
 fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    for path in entries(folder) {
+    for path in sorted_entries(folder) {
         if path.is_dir() { collect_files(&path, files) } else { files.push(path) }
     }
 }
 
-fn name(path: &Path) -> String {
+fn file_name_text(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn entries(folder: impl AsRef<Path>) -> Vec<PathBuf> {
+fn sorted_entries(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let entries =
         std::fs::read_dir(folder).expect("the contenders are linked in the folder of what is carried");
     let mut paths: Vec<PathBuf> =

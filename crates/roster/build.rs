@@ -2,10 +2,10 @@
 use std::path::{Path, PathBuf};
 
 fn main() {
-    watch(Path::new("build.rs"));
+    rerun_if_changed(Path::new("build.rs"));
     let carried = embedded_folders();
     let sources = carried.iter().map(|(name, folder)| {
-        let is_crate = CRATES.iter().any(|(known, _)| known == name);
+        let is_crate = CRATE_CONTENDERS.iter().any(|(known, _)| known == name);
         let files = embedded_files(folder).into_iter().map(|(inside, path)| {
             let renamed = RENAMED_FILES.iter().find(|(here, _)| is_crate && inside.ends_with(here));
             let inside = renamed.map_or(inside.clone(), |(_, truly)| inside.with_file_name(truly));
@@ -18,36 +18,38 @@ fn main() {
         .expect("cargo's output folder is writable");
 }
 
-/// A symbolic link to the contenders. A package of this crate has the files themselves here.
-const CONTENDERS: &str = "carried/contenders";
+/// A symbolic link to the contenders. A published package of this crate contains the files instead
+/// of the link.
+const CONTENDERS_FOLDER: &str = "carried/contenders";
 
 /// A symbolic link to the agent of fleets, which is built like a contender.
-const AGENT: &str = "carried/fleet/agent";
+const AGENT_FOLDER: &str = "carried/fleet/agent";
 
-/// Symbolic links to the files of contenders that are crates, which are built like other
-/// contenders, and to the protocol crate, which each has in its folder. A package cannot contain a
-/// folder with a file `Cargo.toml`, so manifests and lock files have other names here.
-const CRATES: [(&str, &str); 2] =
+/// Contenders that are crates: their names, and folders of symbolic links to their files and to the
+/// protocol crate. They are built like other contenders. A package cannot contain a folder with a
+/// file `Cargo.toml`, so manifests and lock files have other names in these folders.
+const CRATE_CONTENDERS: [(&str, &str); 2] =
     [("rust-crates", "carried/rust-crates"), ("rust-objects", "carried/rust-objects")];
 
-/// The names of these files here, and their real names.
+/// The names of manifests and lock files in these folders, and their real names.
 const RENAMED_FILES: [(&str, &str); 2] = [("manifest", "Cargo.toml"), ("lock", "Cargo.lock")];
 
 /// Files in a contender's folder that are not embedded: build results, snippets and tests.
-const NOT_EMBEDDED: [&str; 5] = ["build", "snippets", "test", "tests", "test.sh"];
+const NOT_EMBEDDED_NAMES: [&str; 5] = ["build", "snippets", "test", "tests", "test.sh"];
 
-/// The folders to embed, by name: the contenders that are not crates, which readlab contains
-/// itself, and the agent.
+/// The folders to embed, by name: the contenders in the folder of contenders that are not crates,
+/// the contenders that are crates, and the agent.
 fn embedded_folders() -> Vec<(String, PathBuf)> {
-    let contenders = Path::new(CONTENDERS);
-    watch(contenders);
-    let folders = entries(contenders).filter(|path| path.is_dir() && !path.join("Cargo.toml").exists());
+    let contenders = Path::new(CONTENDERS_FOLDER);
+    rerun_if_changed(contenders);
+    let folders =
+        folder_entries(contenders).filter(|path| path.is_dir() && !path.join("Cargo.toml").exists());
     let named = folders.map(|folder| {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         (name, folder)
     });
-    let others = CRATES.into_iter().chain([("fleet-agent", AGENT)]).map(|(name, folder)| {
-        watch(Path::new(folder));
+    let others = CRATE_CONTENDERS.into_iter().chain([("fleet-agent", AGENT_FOLDER)]).map(|(name, folder)| {
+        rerun_if_changed(Path::new(folder));
         (name.to_owned(), PathBuf::from(folder))
     });
     let mut named: Vec<_> = named.chain(others).collect();
@@ -55,11 +57,11 @@ fn embedded_folders() -> Vec<(String, PathBuf)> {
     named
 }
 
-fn watch(path: &Path) {
+fn rerun_if_changed(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }
 
-/// Formats a list of expressions as a Rust expression.
+/// Formats expressions as a Rust expression of an array.
 fn array_expression(items: impl Iterator<Item = String>) -> String {
     format!("&[{}]", items.collect::<Vec<_>>().join(", "))
 }
@@ -77,16 +79,16 @@ fn embedded_files(folder: &Path) -> Vec<(PathBuf, String)> {
 }
 
 fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    for path in entries(folder) {
+    for path in folder_entries(folder) {
         let name = path.file_name().unwrap_or_default();
-        if NOT_EMBEDDED.iter().any(|not| name == *not) {
+        if NOT_EMBEDDED_NAMES.iter().any(|not| name == *not) {
             continue;
         }
         if path.is_dir() { collect_files(&path, files) } else { files.push(path) }
     }
 }
 
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+fn folder_entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries =
         std::fs::read_dir(folder).expect("the contenders are linked in the folder of what is carried");
     entries.map(|entry| entry.expect("a folder of sources can be read").path())

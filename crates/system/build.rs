@@ -4,21 +4,21 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={PRELOADED}");
+    println!("cargo::rerun-if-changed={LIBRARY_SOURCES_FOLDER}");
     // No contender is started on other systems.
     if std::env::var_os("CARGO_CFG_TARGET_OS").is_none_or(|system| system != "linux") {
         return;
     }
-    preloaded("counting", "allocations will not be counted");
-    preloaded("tracing", "read calls will not be traced");
+    compile_preloaded("counting", "allocations will not be counted");
+    compile_preloaded("tracing", "read calls will not be traced");
 }
 
 /// The sources of the libraries that are preloaded into contenders.
-const PRELOADED: &str = "src/linux/preload/libraries";
+const LIBRARY_SOURCES_FOLDER: &str = "src/linux/preload/libraries";
 
 /// Compiles a library that is preloaded into contenders, as a crate of its own with `core` alone.
 /// If it cannot be compiled, an empty file replaces it, and the program reports what it cannot do.
-fn preloaded(name: &str, loss: &str) {
+fn compile_preloaded(name: &str, loss: &str) {
     let variable = |name| std::env::var_os(name);
     let (Some(rustc), Some(out), Some(target)) = (variable("RUSTC"), variable("OUT_DIR"), variable("TARGET"))
     else {
@@ -34,7 +34,7 @@ fn preloaded(name: &str, loss: &str) {
     if let Some(linker) = variable("RUSTC_LINKER") {
         command.arg("-C").arg(format!("linker={}", linker.to_string_lossy()));
     }
-    let built = command.arg("-o").arg(&library).arg(format!("{PRELOADED}/{name}.rs")).output();
+    let built = command.arg("-o").arg(&library).arg(format!("{LIBRARY_SOURCES_FOLDER}/{name}.rs")).output();
     let failure = match built {
         Ok(output) if output.status.success() => None,
         Ok(output) => {

@@ -50,8 +50,8 @@ fn each_method_is_read_under_each_value_and_the_found_value_is_restored() {
     let record = home.record(&home.runs()[0]);
     assert_eq!(setting_values(&record), ["1", "2", "3"]);
     assert!(
-        record.targets[TargetIndex::new(0)].has_found_settings()
-            && !record.targets[TargetIndex::new(1)].has_found_settings()
+        record.targets[TargetIndex::new(0)].has_initial_settings()
+            && !record.targets[TargetIndex::new(1)].has_initial_settings()
     );
     let mut names: Vec<String> = record.trials.iter().map(|it| record.trial_name(&it.trial)).collect();
     names.retain(|name| name.starts_with("rust/read/scalar"));

@@ -260,7 +260,7 @@ impl Question {
             Question::StopsAtUnderBound => stops_at(record, pressed_trial(record, judged)?),
             Question::Scaling => {
                 let scaling = Scaling::all(record);
-                let limited = scaling.iter().find(|it| it.id.to_string() == judged).and_then(|it| it.limited);
+                let limited = scaling.iter().find(|it| it.id.to_string() == judged).and_then(|it| it.limit);
                 Ok(match limited.context("it does not say what limits more")? {
                     ScalingLimit::Processors(_) => "processors",
                     ScalingLimit::Shared(_) => "what they share",

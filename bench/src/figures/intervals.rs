@@ -109,13 +109,14 @@ fn race_rows() -> Vec<Row> {
 
 /// Races with the times of a recorded one, the second trial a tenth behind the first.
 fn decision_rows() -> Vec<Row> {
-    let RaceAverages { readings, rounds, decided, wrong } = RaceAverages::simulate(
-        TrueTimes::Recorded(ZONE),
-        TRIALS_OF_DECIDED_RACES,
-        NOISE_OF_DECIDED_RACES,
-        Indifference::within(ZONE),
-        DECIDED_RACES,
-    );
+    let RaceAverages { readings, rounds, decided_share: decided, wrong_share: wrong } =
+        RaceAverages::simulate(
+            TrueTimes::Recorded(ZONE),
+            TRIALS_OF_DECIDED_RACES,
+            NOISE_OF_DECIDED_RACES,
+            Indifference::within(ZONE),
+            DECIDED_RACES,
+        );
     let figure = |what: &str| format!("race of {TRIALS_OF_DECIDED_RACES} trials: {what}");
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let words = format!("{}, {} of them for a wrong trial", percent(decided), percent(wrong));
@@ -179,7 +180,7 @@ fn cells(kind: NoiseKind, rounds: u32) -> [CoverageCell; 2] {
 
 /// Simulates the ratio and the time that readlab reports of a trial beside another one.
 fn simulate(kind: NoiseKind, rounds: u32, factor: f64, noise: &mut Noise) -> [Option<SimulatedInterval>; 2] {
-    let [reference, trial] = kind.pair(rounds, factor, noise);
+    let [reference, trial] = kind.simulated_pair_logs(rounds, factor, noise);
     let walls = |logs: &[Observation]| -> Vec<Observation> {
         logs.iter().map(|it| Observation { value: 1e9 * it.value.exp(), ..*it }).collect()
     };

@@ -165,8 +165,9 @@ fn two_runs(programs: &Programs) -> anyhow::Result<Row> {
             share.count(false);
         }
         for point in first_points {
-            let is_same =
-                |other: &&MemoryPoint| (other.level, &other.it.trial.id) == (point.level, &point.it.trial.id);
+            let is_same = |other: &&MemoryPoint| {
+                (other.level, &other.trial.trial.id) == (point.level, &point.trial.trial.id)
+            };
             let other = second_points.iter().find(is_same);
             let ratio = other.map(|other| rate(&point).over(&rate(other)));
             share.count(ratio.and_then(|it| it.ci95).is_some_and(|ends| ends.holds(1.0)));

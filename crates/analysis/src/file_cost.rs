@@ -5,7 +5,7 @@
 //! the relative errors: with *n* files and *b* bytes in *t*, the sum of (*c·n/t + b/(r·t) − 1*)² is
 //! minimised. The estimate is the mean over rounds, with Student's 95 % interval of that mean.
 
-use super::rounds::{Estimate, walls_ns};
+use super::rounds::{Estimate, median_walls_ns};
 use super::stats::{Interval, float, median};
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_record::{Record, TrialRecord};
@@ -20,8 +20,8 @@ pub struct FileCost {
     pub per_byte_ns: Estimate,
     /// The largest error of the fit: its relative difference from the median time of the tree or of
     /// a group.
-    pub off_by: f64,
-    /// Rounds in which the tree and all groups were read.
+    pub largest_error: f64,
+    /// Number of rounds in which the tree and all groups were read.
     pub rounds: usize,
 }
 
@@ -79,7 +79,7 @@ impl FileCost {
 }
 
 impl Reading {
-    fn off_by(&self, costs: Costs) -> f64 {
+    fn relative_error(&self, costs: Costs) -> f64 {
         ((costs.file_ns * self.files + costs.byte_ns * self.bytes) / self.wall_ns - 1.0).abs()
     }
 }
@@ -94,7 +94,7 @@ fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
         let bytes = float(facts.size_bytes);
         let wall_ns = median(it.samples.iter().map(|it| float(it.wall_ns.max(1))))?;
         medians.push(Reading { files, bytes, wall_ns });
-        for (round, wall_ns) in walls_ns(it) {
+        for (round, wall_ns) in median_walls_ns(it) {
             by_round.entry(round).or_default().push(Reading { files, bytes, wall_ns });
         }
     }
@@ -109,7 +109,7 @@ fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
         state: first.state,
         per_file_ns,
         per_byte_ns,
-        off_by: medians.iter().map(|it| it.off_by(mean)).fold(0.0, f64::max),
+        largest_error: medians.iter().map(|it| it.relative_error(mean)).fold(0.0, f64::max),
         rounds: costs.len(),
     })
 }
@@ -151,15 +151,15 @@ mod tests {
 
     #[test]
     fn readings_of_any_length_count_alike_and_errors_stay_small() {
-        // The times are 1 % too long and too short in turn. The costs may be wrong by a few times
-        // that.
+        // The times are alternately 1 % too long and too short. The estimated costs may be wrong by
+        // a few percent.
         let walls = [1.01, 0.99, 1.01, 0.99];
         let mut made = readings(&TREE_AND_GROUPS, |files, bytes| 4_000.0 * files + 0.25 * bytes);
         made.iter_mut().zip(walls).for_each(|(it, factor)| it.wall_ns *= factor);
         let found = fit_costs(&made).unwrap();
         assert!((found.file_ns / 4_000.0 - 1.0).abs() < 0.03, "{found:?}");
         assert!((found.byte_ns / 0.25 - 1.0).abs() < 0.03, "{found:?}");
-        assert!(made.iter().all(|it| it.off_by(found) < 0.03));
+        assert!(made.iter().all(|it| it.relative_error(found) < 0.03));
     }
 
     #[test]

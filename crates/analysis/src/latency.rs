@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Number of bootstrap resamples.
-const RESAMPLES: usize = 400;
+const RESAMPLE_COUNT: usize = 400;
 
 const SEED: u64 = 1;
 
@@ -50,15 +50,16 @@ pub struct Quantile {
 
 /// Histograms of read latencies, one for each turn; all have the same buckets.
 struct TurnHistograms {
-    ns: Vec<u64>,
-    turns: Vec<Vec<u64>>,
+    bucket_ns: Vec<u64>,
+    /// The number of reads in each bucket, one list for each turn.
+    read_counts: Vec<Vec<u64>>,
 }
 
 impl LatencySummary {
     /// Summarises all turns of a trial; `None` if there are none.
     pub fn from_turns(turns: &[TurnLatencies]) -> Option<LatencySummary> {
         let table = TurnHistograms::from_turns(turns);
-        let all = table.sum(0..table.turns.len());
+        let all = table.sum(0..table.read_counts.len());
         let reads: u64 = all.iter().sum();
         let last = all.iter().rposition(|count| *count > 0)?;
         let is_shown =
@@ -70,7 +71,11 @@ impl LatencySummary {
             ns: table.quantile(&all, share),
             ci95: interval(resamples.iter().map(|drawn| table.quantile(drawn, share)).collect()),
         };
-        Some(LatencySummary { reads, quantiles: shown.map(quantile).collect(), max_ns: table.ns[last] })
+        Some(LatencySummary {
+            reads,
+            quantiles: shown.map(quantile).collect(),
+            max_ns: table.bucket_ns[last],
+        })
     }
 
     /// The quantile of this name, if there are enough reads for it.
@@ -89,25 +94,25 @@ impl TurnHistograms {
             counts.iter().for_each(|count| row[ns.partition_point(|it| *it < count.ns)] += count.reads);
             row
         };
-        TurnHistograms { turns: counts.iter().map(row).collect(), ns }
+        TurnHistograms { read_counts: counts.iter().map(row).collect(), bucket_ns: ns }
     }
 
     fn sum(&self, turns: impl Iterator<Item = usize>) -> Vec<u64> {
-        let mut sum = vec![0; self.ns.len()];
+        let mut sum = vec![0; self.bucket_ns.len()];
         for turn in turns {
-            sum.iter_mut().zip(&self.turns[turn]).for_each(|(sum, count)| *sum += count);
+            sum.iter_mut().zip(&self.read_counts[turn]).for_each(|(sum, count)| *sum += count);
         }
         sum
     }
 
     /// The histograms of all bootstrap resamples; empty with too few turns.
     fn resamples(&self) -> Vec<Vec<u64>> {
-        let turns = self.turns.len();
+        let turns = self.read_counts.len();
         if turns < OBSERVATIONS_MIN {
             return Vec::new();
         }
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-        (0..RESAMPLES).map(|_| self.sum((0..turns).map(|_| random.random_range(0..turns)))).collect()
+        (0..RESAMPLE_COUNT).map(|_| self.sum((0..turns).map(|_| random.random_range(0..turns)))).collect()
     }
 
     /// The latency that this share of the reads, in ten-thousandths, did not exceed.
@@ -118,7 +123,7 @@ impl TurnHistograms {
             seen += count;
             u128::from(seen) * u128::from(TEN_THOUSAND) >= wanted
         });
-        reached.and_then(|at| self.ns.get(at)).copied().unwrap_or_default()
+        reached.and_then(|at| self.bucket_ns.get(at)).copied().unwrap_or_default()
     }
 }
 

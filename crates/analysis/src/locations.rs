@@ -1,16 +1,17 @@
-//! The targets of a run as locations of the same content: how many times as fast as at the first
-//! location the content is read at another one, by each method that reads both and by all of them
-//! together.
+//! The targets of a run as locations of the same content: how many times as fast a method reads the
+//! content at another location as at the first one, for each method that reads both, and over all
+//! these methods.
 //!
 //! Two locations have the same content if their digests are equal. A tree and a stream, such as the
 //! decoded content of an archive, have digests of different kinds: they have the same content if
-//! the expected answers about their bytes are equal, and a tar, if those about its files are
-//! ([`SameBy`]). If neither is equal, the user may assert that the content is the same. If it has not
-//! the same size then, times are compared by byte.
+//! the expected answers about their bytes are equal. A tree and a tar have the same content if the
+//! expected answers about the files of the tar are equal to those of the tree ([`SameBy`]).
+//! Otherwise the user may assert that the content is the same; if the sizes differ then, times per
+//! byte are compared.
 //!
 //! Ratios are computed within rounds, with the noise of all trials at both locations
-//! ([`SharedNoise`]). Under settings of the system, each location is compared with the first one under
-//! the same settings.
+//! ([`SharedNoise`]). Under settings of the system, each location is compared with the first one
+//! under the same settings.
 
 use super::noise::SharedNoise;
 use super::stats::{Observation, SharedRatio, float};
@@ -38,9 +39,9 @@ pub struct LocationRatios {
     pub first: TargetContent,
     pub there: TargetContent,
     pub same_by: SameBy,
-    /// How many times as many bytes the location has as the first one, if they differ and times are
-    /// compared by byte.
-    pub bytes_times: Option<f64>,
+    /// The number of bytes at this location divided by that at the first one; `None` if times are
+    /// not compared per byte.
+    pub size_ratio: Option<f64>,
     /// The methods that read both locations, ordered by their trial's index at the first one.
     pub methods: Vec<MethodRatio>,
     /// The ratio over all these methods; `None` if there is no method, or no round that holds both
@@ -51,7 +52,7 @@ pub struct LocationRatios {
     pub fastest: Option<TrialPair>,
 }
 
-/// The content that is read of a target: its bytes, or the decoded content of an archive.
+/// What is read of a target: its bytes, or the decoded content of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TargetContent {
     /// Number of the target.
@@ -94,10 +95,10 @@ pub enum WhyNotCompared {
     State,
 }
 
-/// Two sources with the same content, that of the first location first.
+/// Two sources with the same content: that at the first location, and that at another.
 #[derive(Debug, Clone, Copy)]
-struct SameContents {
-    both: [TargetContent; 2],
+struct SameContentPair {
+    contents: [TargetContent; 2],
     same_by: SameBy,
 }
 
@@ -111,15 +112,15 @@ impl Locations {
             if first == target {
                 continue;
             }
-            let mut same = same_sources(record, first, target);
+            let mut same = sources_with_same_content(record, first, target);
             if same.is_empty() && locations.same_content {
                 let both = [first, target].map(|target| TargetContent { target, decodes: None });
-                same.push(SameContents { both, same_by: SameBy::Assertion });
+                same.push(SameContentPair { contents: both, same_by: SameBy::Assertion });
             }
             let compared = same.iter().flat_map(|same| ratios_by_condition(record, *same));
             let compared: Vec<LocationRatios> = compared.collect();
             let why = if same.is_empty() { WhyNotCompared::Content } else { WhyNotCompared::State };
-            // The content is the same under all settings: one reason is enough.
+            // Settings do not change the content, so this reason is reported once.
             let is_under_first = target == target.under_first(count);
             let is_new = compared.is_empty() && (why == WhyNotCompared::State || is_under_first);
             found.not_compared.extend(is_new.then_some(NotCompared { first, target, why }));
@@ -129,15 +130,20 @@ impl Locations {
     }
 }
 
-/// Number of locations. Under settings of the system, the record has the targets again for each
-/// combination of values, in the same order; those under the settings that were found come first.
+/// Number of locations. If settings of the system are raced, the record repeats the targets for
+/// each combination of values, in the same order. The targets under the settings that were found at
+/// the start come first.
 fn location_count(record: &Record) -> usize {
-    record.targets.iter().take_while(|facts| facts.has_found_settings()).count().max(1)
+    record.targets.iter().take_while(|facts| facts.has_initial_settings()).count().max(1)
 }
 
 /// The pairs of a source at the first location and a source at another one that have the same
 /// content.
-fn same_sources(record: &Record, first: TargetIndex, target: TargetIndex) -> Vec<SameContents> {
+fn sources_with_same_content(
+    record: &Record,
+    first: TargetIndex,
+    target: TargetIndex,
+) -> Vec<SameContentPair> {
     let content = |source: TargetContent| record.targets.get(source.target)?.content(source.decodes);
     let pair = |first: TargetContent| {
         let mut all: Vec<TargetContent> = sources_of_target(record, target).collect();
@@ -145,7 +151,7 @@ fn same_sources(record: &Record, first: TargetIndex, target: TargetIndex) -> Vec
         all.sort_by_key(|there| there.decodes != first.decodes);
         all.into_iter().find_map(|there| {
             let same_by = content(first)?.same_by(&content(there)?)?;
-            Some(SameContents { both: [first, there], same_by })
+            Some(SameContentPair { contents: [first, there], same_by })
         })
     };
     sources_of_target(record, first).filter_map(pair).collect()
@@ -162,10 +168,10 @@ fn work_and_state(it: &TrialRecord) -> (Work, CacheState) {
 }
 
 /// The ratios in each condition in which both sources were measured.
-fn ratios_by_condition(record: &Record, same: SameContents) -> Vec<LocationRatios> {
+fn ratios_by_condition(record: &Record, same: SameContentPair) -> Vec<LocationRatios> {
     let conditions: BTreeSet<(Work, CacheState)> =
-        measured_trials(record, same.both[0]).into_iter().map(work_and_state).collect();
-    conditions.into_iter().filter_map(|condition| ratios_in(record, same, condition)).collect()
+        measured_trials(record, same.contents[0]).into_iter().map(work_and_state).collect();
+    conditions.into_iter().filter_map(|condition| ratios_in_condition(record, same, condition)).collect()
 }
 
 /// The measured trials that read this source, without controls, ordered by their index.
@@ -182,27 +188,27 @@ fn measured_trials(record: &Record, source: TargetContent) -> Vec<&TrialRecord> 
 }
 
 /// The ratios of both sources in one condition; `None` if nothing was measured at both.
-fn ratios_in(
+fn ratios_in_condition(
     record: &Record,
-    same: SameContents,
+    same: SameContentPair,
     (work, state): (Work, CacheState),
 ) -> Option<LocationRatios> {
-    let SameContents { both, same_by } = same;
+    let SameContentPair { contents: both, same_by } = same;
     let [mut at_first, mut at_other] = both.map(|source| {
         let mut trials = measured_trials(record, source);
         trials.retain(|it| work_and_state(it) == (work, state));
         trials
     });
-    // By byte, only readings that are known to be whole can be compared. Where none are, commands may have
-    // read the same part of both.
+    // Times per byte are compared only for trials that are known to read the whole target. If no
+    // trial is, commands may have read the same part of both targets.
     let is_whole = |it: &&TrialRecord| record.read_whole(it).is_some();
-    let bytes_times = bytes_times(record, same).filter(|_| at_first.iter().any(is_whole));
-    if bytes_times.is_some() {
+    let size_ratio = size_ratio(record, same).filter(|_| at_first.iter().any(is_whole));
+    if size_ratio.is_some() {
         at_first.retain(is_whole);
         at_other.retain(is_whole);
     }
-    // Times at the other location become those of as many bytes as the first one has.
-    let scale = |it: &TrialRecord| match bytes_times {
+    // Times at the other location are scaled to the number of bytes at the first one.
+    let scale = |it: &TrialRecord| match size_ratio {
         Some(times) if it.trial.target == both[1].target => times,
         _ => 1.0,
     };
@@ -219,7 +225,7 @@ fn ratios_in(
     });
     let methods: Vec<TrialPair> = methods.collect();
     let pairs: Vec<[TrialIndex; 2]> = methods.iter().map(|it| [it.there, it.first]).collect();
-    let unlike = noise.unlike_others(&pairs);
+    let unlike = noise.are_unlike_others(&pairs);
     let method = |(pair, is_unlike_others)| MethodRatio { pair, is_unlike_others };
     let fastest = fastest_pair(&noise, &at_first, &at_other);
     let [first, there] = both;
@@ -230,7 +236,7 @@ fn ratios_in(
         first,
         there,
         same_by,
-        bytes_times,
+        size_ratio,
         methods: methods.into_iter().zip(unlike).map(method).collect(),
         overall,
         fastest,
@@ -238,9 +244,9 @@ fn ratios_in(
     (found.overall.is_some() || found.fastest.is_some()).then_some(found)
 }
 
-/// How many times as many bytes the content has at the other location; `None` if it has as many, or
-/// if answers or digests show that both are the same.
-fn bytes_times(record: &Record, SameContents { both, same_by }: SameContents) -> Option<f64> {
+/// The number of bytes at the other location divided by that at the first one; `None` if they are
+/// equal, or if answers or digests show that both contents are the same.
+fn size_ratio(record: &Record, SameContentPair { contents: both, same_by }: SameContentPair) -> Option<f64> {
     let bytes = |source: TargetContent| {
         record.targets.get(source.target).map_or(0, |facts| facts.bytes_out(source.decodes))
     };
@@ -249,8 +255,8 @@ fn bytes_times(record: &Record, SameContents { both, same_by }: SameContents) ->
     are_unlike.then(|| float(there) / float(first))
 }
 
-/// The fastest trial of each location, unless both are the same method. Both were chosen because
-/// they looked the fastest.
+/// The fastest trial of each location; `None` if both have the same method. The interval of their
+/// ratio is corrected for the choice of both.
 fn fastest_pair(
     noise: &SharedNoise,
     at_first: &[&TrialRecord],
@@ -321,7 +327,7 @@ mod tests {
         record
     }
 
-    /// The same four methods at two locations. At the second one they take `there_ms`.
+    /// The same four methods at two locations. At the second location they take `there_ms`.
     fn at_two_locations(first: TargetFacts, there: TargetFacts, there_ms: [u64; 4]) -> Record {
         let names = ["rust/a", "rust/b", "rust/c", "rust/d"];
         let at_first = names.iter().zip([100, 200, 300, 400]).map(|(name, ms)| (0, None, *name, ms));
@@ -334,8 +340,8 @@ mod tests {
         NotCompared { first: TargetIndex::new(0), target: TargetIndex::new(1), why }
     }
 
-    /// The only comparison of a record.
-    fn only_ratios(record: &Record) -> LocationRatios {
+    /// The comparison of a record that has only one.
+    fn sole_comparison(record: &Record) -> LocationRatios {
         let Locations { mut compared, not_compared } = Locations::from_record(record);
         assert_eq!((compared.len(), not_compared.len()), (1, 0), "{compared:?}");
         compared.remove(0)
@@ -343,7 +349,8 @@ mod tests {
 
     #[test]
     fn a_slower_location_has_a_ratio_over_all_methods_and_one_for_each() {
-        let found = only_ratios(&at_two_locations(file_facts("d"), file_facts("d"), [125, 250, 375, 500]));
+        let found =
+            sole_comparison(&at_two_locations(file_facts("d"), file_facts("d"), [125, 250, 375, 500]));
         let overall = found.overall.unwrap();
         assert!((overall.estimate - 0.8).abs() < 0.005, "{overall:?}");
         let ends = overall.ci95.unwrap().ends;
@@ -358,7 +365,8 @@ mod tests {
 
     #[test]
     fn a_method_that_a_location_slows_more_than_the_others_is_marked() {
-        let found = only_ratios(&at_two_locations(file_facts("d"), file_facts("d"), [300, 200, 300, 400]));
+        let found =
+            sole_comparison(&at_two_locations(file_facts("d"), file_facts("d"), [300, 200, 300, 400]));
         let unlike: Vec<bool> = found.methods.iter().map(|it| it.is_unlike_others).collect();
         assert_eq!(unlike, [true, false, false, false]);
         let fastest = found.fastest.unwrap();
@@ -372,7 +380,7 @@ mod tests {
         let found = Locations::from_record(&record);
         assert_eq!(found.not_compared, [not_compared(WhyNotCompared::Content)]);
         record.header.locations = Some(readlab_record::Locations { same_content: true });
-        let asserted = only_ratios(&record);
+        let asserted = sole_comparison(&record);
         assert_eq!(asserted.same_by, SameBy::Assertion);
         assert!((asserted.overall.unwrap().estimate - 1.0).abs() < 0.01);
         record.header.locations = None;
@@ -385,16 +393,17 @@ mod tests {
         let grown = TargetFacts { answer, ..file_facts("grown") };
         let mut record = at_two_locations(file_facts("d"), grown, [150, 300, 450, 600]);
         record.header.locations = Some(readlab_record::Locations { same_content: true });
-        let found = only_ratios(&record);
-        assert_eq!(found.bytes_times, Some(1.5));
+        let found = sole_comparison(&record);
+        assert_eq!(found.size_ratio, Some(1.5));
         assert!((found.overall.unwrap().estimate - 1.0).abs() < 0.01, "{found:?}");
         assert!((found.methods[0].pair.ratio.estimate - 1.0).abs() < 0.01, "{found:?}");
         record.trials.iter_mut().for_each(|it| it.trial.work = Work::Output);
-        let found = only_ratios(&record);
-        assert_eq!(found.bytes_times, None, "a command may read the same first lines of both");
+        let found = sole_comparison(&record);
+        assert_eq!(found.size_ratio, None, "a command may read the same first lines of both");
         assert!((found.overall.unwrap().estimate - 1.0 / 1.5).abs() < 0.01, "{found:?}");
-        let equal = only_ratios(&at_two_locations(file_facts("d"), file_facts("d"), [100, 200, 300, 400]));
-        assert_eq!(equal.bytes_times, None);
+        let equal =
+            sole_comparison(&at_two_locations(file_facts("d"), file_facts("d"), [100, 200, 300, 400]));
+        assert_eq!(equal.size_ratio, None);
     }
 
     #[test]
@@ -438,7 +447,7 @@ mod tests {
     fn a_folder_is_compared_with_the_decoded_content_of_its_archive() {
         let (names, zipped) = (["rust/list", "rust/zip"], Some(Archive::Zip));
         let trials = [(0, None, names[0], 100), (1, zipped, names[1], 200), (1, None, "rust/read", 50)];
-        let found = only_ratios(&warm_record(&[tree_facts("t", 9), zip_facts("z", "c")], &trials));
+        let found = sole_comparison(&warm_record(&[tree_facts("t", 9), zip_facts("z", "c")], &trials));
         assert_eq!(
             ([found.first.decodes, found.there.decodes], found.same_by),
             ([None, zipped], SameBy::Answers)
@@ -454,7 +463,7 @@ mod tests {
     fn a_folder_is_compared_with_a_tar_of_the_same_files_and_with_its_compressed_tar() {
         let tar_of = |files: Option<Answer>| TargetFacts { tar_files: files, ..file_facts("tar") };
         let same = at_two_locations(tree_facts("t", 4), tar_of(Some(answer_with(4))), [200, 400, 600, 800]);
-        let found = only_ratios(&same);
+        let found = sole_comparison(&same);
         assert_eq!((found.same_by, found.methods.len()), (SameBy::TarFiles, 4));
         assert!((found.overall.unwrap().estimate - 0.5).abs() < 0.01, "{found:?}");
         for tar_files in [None, Some(answer_with(5))] {
@@ -464,7 +473,7 @@ mod tests {
         let zipped = Some(Archive::Zip);
         let packed = TargetFacts { tar_files: Some(answer_with(4)), ..zip_facts("z", "c") };
         let trials = [(0, None, "rust/list", 100), (1, zipped, "rust/zip", 200), (1, None, "rust/list", 50)];
-        let found = only_ratios(&warm_record(&[tree_facts("t", 4), packed], &trials));
+        let found = sole_comparison(&warm_record(&[tree_facts("t", 4), packed], &trials));
         assert_eq!(
             (found.there.decodes, found.same_by),
             (zipped, SameBy::TarFiles),

@@ -32,17 +32,17 @@ impl SharedNoise {
     ) -> SharedNoise {
         let noise = SharedNoise::new(numbers);
         let is_decided = noise.trials.iter().any(|trial| is_decided(&record.trials[*trial]));
-        noise.of_race(is_decided)
+        noise.with_decision(is_decided)
     }
 
     /// Estimates the noise from the wall times of trials.
     pub fn from_trials<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> SharedNoise {
         let trials: Vec<&TrialRecord> = trials.into_iter().collect();
         let noise = SharedNoise::new(trials.iter().map(|it| (it.trial.index, &it.samples)));
-        noise.of_race(trials.into_iter().any(is_decided))
+        noise.with_decision(trials.into_iter().any(is_decided))
     }
 
-    fn of_race(self, is_decided: bool) -> SharedNoise {
+    fn with_decision(self, is_decided: bool) -> SharedNoise {
         let shared = if is_decided { self.shared.of_decided_race() } else { self.shared };
         SharedNoise { shared, ..self }
     }
@@ -89,8 +89,8 @@ impl SharedNoise {
     }
 
     /// Whether the ratio of each of these pairs differs from the ratios of the others.
-    pub fn unlike_others(&self, pairs: &[[TrialIndex; 2]]) -> Vec<bool> {
-        self.shared.unlike_others(&self.indexes_of(pairs))
+    pub fn are_unlike_others(&self, pairs: &[[TrialIndex; 2]]) -> Vec<bool> {
+        self.shared.are_unlike_others(&self.indexes_of(pairs))
     }
 
     /// The pairs as the estimator counts trials. A trial that is not included gets an index that
@@ -100,15 +100,15 @@ impl SharedNoise {
         pairs.iter().map(|pair| pair.map(index_of)).collect()
     }
 
-    /// Whether a trial is slower than the first trial of a rank, faster or tied; `None` with fewer
-    /// than two rounds that hold both.
-    pub fn against_first(&self, first: TrialIndex, trial: TrialIndex) -> Option<Significance> {
-        self.shared.against_first(self.index_of(first)?, self.index_of(trial)?)
+    /// Whether a trial is slower or faster than the first trial of a rank, or ties with it; `None`
+    /// with fewer than two rounds that hold both.
+    pub fn significance_against_first(&self, first: TrialIndex, trial: TrialIndex) -> Option<Significance> {
+        self.shared.significance_against_first(self.index_of(first)?, self.index_of(trial)?)
     }
 
-    /// The trials among `running` that no other trial is faster than by more than the indifference
-    /// zone, by the rule that stops trials of a race.
-    pub fn not_behind(&self, running: &[TrialIndex], zone: Indifference) -> Vec<TrialIndex> {
+    /// The trials among `running` that the rule for stopping trials of a race would not stop: no
+    /// other trial is faster by more than the indifference zone.
+    pub fn trials_not_behind(&self, running: &[TrialIndex], zone: Indifference) -> Vec<TrialIndex> {
         let indexes: Vec<usize> = running.iter().filter_map(|trial| self.index_of(*trial)).collect();
         let stops = find_stops(&self.shared, &indexes, zone);
         let is_behind = |index: &usize| stops.iter().any(|stop| stop.trial == *index);
@@ -121,7 +121,7 @@ impl SharedNoise {
     }
 }
 
-/// Whether the readings of a race decided when this trial stopped, by how it compared.
+/// Whether the trial stopped because of a comparison of its readings with those of other trials.
 fn is_decided(it: &TrialRecord) -> bool {
     it.stopped.is_some_and(|it| it.why.is_comparison())
 }
@@ -180,7 +180,7 @@ mod tests {
         let noise = SharedNoise::of_contest(&record, &record.trials[b]);
         assert_eq!([a, control, cold, b].map(|it| noise.contains(it)), [true, false, false, true]);
         assert!((noise.ratio(b, a).unwrap().estimate - 3.0).abs() < 1e-9);
-        assert_eq!(noise.against_first(b, a), noise.ratio(a, b).unwrap().significance());
+        assert_eq!(noise.significance_against_first(b, a), noise.ratio(a, b).unwrap().significance());
         assert!((noise.location(b).unwrap().estimate_ns - 1_001_000.0).abs() < 1.0);
         assert_eq!((noise.ratio(b, cold), noise.location(control)), (None, None));
     }

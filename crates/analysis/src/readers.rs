@@ -16,12 +16,12 @@ pub struct ReaderShares<'a> {
     /// Number of readers that read at the same time.
     pub count: u64,
     /// Bytes per second of one reader, by its own clock: the median over all readers.
-    pub rate_each: f64,
+    pub rate_per_reader: f64,
     /// Fairness of the shares: the mean of Jain's index over rounds.
     pub fairness: Estimate,
     /// The rate of one of the readers divided by that of a reader alone, in the same rounds; `None`
     /// where no reader was measured alone.
-    pub of_alone: Option<Estimate>,
+    pub ratio_to_alone: Option<Estimate>,
 }
 
 pub fn reader_shares(record: &Record) -> Vec<ReaderShares<'_>> {
@@ -48,9 +48,9 @@ impl<'a> ReaderShares<'a> {
         alone: Option<&BTreeMap<u32, Vec<f64>>>,
     ) -> Option<ReaderShares<'a>> {
         let (count, rounds) = (count_of(record, trial)?, rates_by_round(record, trial));
-        let rate_each = median(rounds.values().flatten().copied())?;
+        let rate_per_reader = median(rounds.values().flatten().copied())?;
         let fairness = Estimate::mean(&rounds.values().map(|rates| fairness(rates)).collect::<Vec<_>>())?;
-        let of_alone = alone.filter(|_| count > 1).and_then(|alone| {
+        let ratio_to_alone = alone.filter(|_| count > 1).and_then(|alone| {
             let of_round = |(round, rates): (&u32, &Vec<f64>)| {
                 let one = median(alone.get(round)?.iter().copied())?;
                 Some((median(rates.iter().copied())? / one).ln())
@@ -58,7 +58,7 @@ impl<'a> ReaderShares<'a> {
             let logs: Vec<f64> = rounds.iter().filter_map(of_round).collect();
             Some(Estimate::mean(&logs)?.map(f64::exp))
         });
-        Some(ReaderShares { trial, count, rate_each, fairness, of_alone })
+        Some(ReaderShares { trial, count, rate_per_reader, fairness, ratio_to_alone })
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn interval_of_mean(values: &[f64]) -> Option<Interval> {
 }
 
 /// The median wall time of each round, in nanoseconds.
-pub(crate) fn walls_ns(it: &TrialRecord) -> BTreeMap<u32, f64> {
+pub(crate) fn median_walls_ns(it: &TrialRecord) -> BTreeMap<u32, f64> {
     let mut walls = BTreeMap::<u32, Vec<f64>>::new();
     for sample in &it.samples {
         walls.entry(sample.round).or_default().push(float(sample.wall_ns.max(1)));

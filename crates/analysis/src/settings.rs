@@ -1,5 +1,6 @@
-//! The effects of settings of the system on trials: the time of a trial under the settings that were
-//! found at the start, divided by its time under other settings, within the rounds that hold both.
+//! The effects of settings of the system on trials: the time of a trial under the settings that
+//! were found at the start, divided by its time under other settings, within the rounds that hold
+//! both.
 //!
 //! The trials of a state share their noise under all settings, because the same machine read all of
 //! them in the same rounds.
@@ -12,15 +13,16 @@ use readlab_protocol::Archive;
 use readlab_record::{Record, TrialRecord};
 use std::collections::BTreeMap;
 
-/// A trial under settings of which at least one differs from the one found at the start.
+/// A trial under settings of the system, at least one of which differs from that found at the
+/// start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SettingEffect<'a> {
     pub trial: &'a TrialRecord,
     pub target: &'a TargetFacts,
     /// The same trial under the settings that were found.
-    pub found: &'a TrialRecord,
+    pub found_trial: &'a TrialRecord,
     pub found_target: &'a TargetFacts,
-    /// How many times as fast the trial is as `found`.
+    /// How many times as fast the trial is as `found_trial`.
     pub ratio: SharedRatio,
 }
 
@@ -31,29 +33,31 @@ impl SettingEffect<'_> {
     }
 }
 
-/// The effects for all measured trials under other settings than were found, in the order of the
-/// record.
+/// The effects on all measured trials under settings other than those found at the start, in the
+/// order of the record.
 pub fn setting_effects(record: &Record) -> Vec<SettingEffect<'_>> {
-    effects_beside(record, |_| true)
+    effects_on_wanted(record, |_| true)
 }
 
-/// The effects of which the trial under the settings that were found is wanted.
-pub(crate) fn effects_beside<'a>(
+/// The effects on the trials that `is_wanted` accepts; it gets the trial under the settings that
+/// were found.
+pub(crate) fn effects_on_wanted<'a>(
     record: &'a Record,
     is_wanted: impl Fn(&TrialRecord) -> bool,
 ) -> Vec<SettingEffect<'a>> {
     let is_read = |it: &&TrialRecord| it.is_measured() && !it.trial.is_control();
     let measured: Vec<&TrialRecord> = record.trials.iter().filter(is_read).collect();
     let place =
-        |it: &TrialRecord| record.target_of(&it.trial).map(|facts| (facts.place(), facts.transport()));
+        |it: &TrialRecord| record.target_of(&it.trial).map(|facts| (facts.exact_path(), facts.transport()));
     let condition_and_place = |it: &TrialRecord| (condition(it), place(it));
     // The estimate of the noise takes long, and trials of one place in the same condition share it.
     let mut noises = BTreeMap::new();
     let effect = |it: &'a TrialRecord| {
-        let target = record.target_of(&it.trial).filter(|facts| !facts.has_found_settings())?;
-        let found = find_found(record, &measured, it, target).filter(|found| is_wanted(found))?;
+        let target = record.target_of(&it.trial).filter(|facts| !facts.has_initial_settings())?;
+        let found =
+            find_under_found_settings(record, &measured, it, target).filter(|found| is_wanted(found))?;
         let found_target = record.target_of(&found.trial)?;
-        // Of several devices one may have had a value that is raced because another had a different one.
+        // One of several devices may have had the raced value already at the start.
         if target.settings_words() == found_target.settings_words() {
             return None;
         }
@@ -64,7 +68,7 @@ pub(crate) fn effects_beside<'a>(
             )
         });
         let ratio = noise.ratio(it.trial.index, found.trial.index)?;
-        Some(SettingEffect { trial: it, target, found, found_target, ratio })
+        Some(SettingEffect { trial: it, target, found_trial: found, found_target, ratio })
     };
     measured.iter().copied().filter_map(effect).collect()
 }
@@ -75,15 +79,15 @@ fn condition(it: &TrialRecord) -> (CacheState, Work, Option<Archive>) {
 }
 
 /// The same trial as one on this target, under the settings that were found.
-fn find_found<'a>(
+fn find_under_found_settings<'a>(
     record: &Record,
     measured: &[&'a TrialRecord],
     it: &TrialRecord,
     target: &TargetFacts,
 ) -> Option<&'a TrialRecord> {
     let is_same_place = |facts: &TargetFacts| {
-        let place = |facts: &TargetFacts| (facts.place(), facts.transport());
-        facts.has_found_settings() && place(facts) == place(target)
+        let place = |facts: &TargetFacts| (facts.exact_path(), facts.transport());
+        facts.has_initial_settings() && place(facts) == place(target)
     };
     let is_found = |other: &&TrialRecord| {
         let (one, own) = (&other.trial, &it.trial);
@@ -131,7 +135,9 @@ mod tests {
         let effects = setting_effects(&record);
         let shown: Vec<(String, u64, Option<Significance>)> = effects
             .iter()
-            .map(|it| (it.trial.trial.id.to_string(), u64::from(it.found.trial.index), it.significance()))
+            .map(|it| {
+                (it.trial.trial.id.to_string(), u64::from(it.found_trial.trial.index), it.significance())
+            })
             .collect();
         let (faster, slower) = (Some(Significance::Faster), Some(Significance::Slower));
         assert_eq!(shown, [("rust/a".to_owned(), 0, faster), ("rust/b".to_owned(), 2, slower)]);

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Contender, `method` or `scan/NAME`, file extension, text.
+/// Name of the contender, name of the method or `scan/NAME`, file extension, and text.
 type EmbeddedSnippet = (&'static str, &'static str, &'static str, &'static str);
 
 /// All snippets; the build script writes this list.
@@ -28,10 +28,10 @@ pub struct Snippet {
     pub code: String,
 }
 
-/// The word in `needs` for code that the compiler does not check.
+/// The entry in `needs` for code whose safety the compiler does not check.
 const UNSAFE_NEED: &str = "unsafe code";
 
-/// The size of the code, and how much of it the compiler does not check; less is simpler.
+/// The size of the code, and how many of its parts are unsafe; the smaller extent is simpler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CodeExtent {
     /// Number of parts (method, scan) that need unsafe code.
@@ -43,7 +43,7 @@ pub struct CodeExtent {
 /// The information in the first lines of a snippet, and the code that is shown.
 struct SnippetHead {
     needs: BTreeSet<&'static str>,
-    usual: bool,
+    is_usual: bool,
     code: &'static str,
 }
 
@@ -71,14 +71,15 @@ pub fn code_extent(method: &MethodId) -> Option<CodeExtent> {
 /// The snippet of the method and, if there is one, of its scan; `None` if the method has no
 /// snippet.
 fn snippet_heads(method: &MethodId) -> Option<Vec<SnippetHead>> {
-    let scan = method.scan.as_ref().and_then(|scan| find(&method.contender, &format!("scan/{scan}")));
-    let of_method = find(&method.contender, &method.method)?;
+    let scan =
+        method.scan.as_ref().and_then(|scan| find_embedded(&method.contender, &format!("scan/{scan}")));
+    let of_method = find_embedded(&method.contender, &method.method)?;
     Some([Some(of_method), scan].into_iter().flatten().map(|found| parse_head(found.3)).collect())
 }
 
 /// True if this is the usual method of its language.
 pub fn is_usual(method: &MethodId) -> bool {
-    find(&method.contender, &method.method).is_some_and(|found| parse_head(found.3).usual)
+    find_embedded(&method.contender, &method.method).is_some_and(|found| parse_head(found.3).is_usual)
 }
 
 /// The code of a method with these settings and, if there is one, of its scan; empty if no snippet
@@ -86,7 +87,7 @@ pub fn is_usual(method: &MethodId) -> bool {
 pub fn code(method: &MethodId, params: &Params) -> Vec<Snippet> {
     let scan = method.scan.as_ref().map(|scan| format!("scan/{scan}"));
     let found = [Some(method.method.clone()), scan].into_iter().flatten();
-    let found = found.filter_map(|name| find(&method.contender, &name));
+    let found = found.filter_map(|name| find_embedded(&method.contender, &name));
     found
         .map(|(_, _, language, text)| Snippet {
             language,
@@ -95,19 +96,19 @@ pub fn code(method: &MethodId, params: &Params) -> Vec<Snippet> {
         .collect()
 }
 
-fn find(contender: &str, name: &str) -> Option<&'static EmbeddedSnippet> {
+fn find_embedded(contender: &str, name: &str) -> Option<&'static EmbeddedSnippet> {
     EMBEDDED.iter().find(|(whose, what, ..)| *whose == contender && *what == name)
 }
 
 /// Separates the information in the first lines from the code.
 fn parse_head(text: &'static str) -> SnippetHead {
-    let mut head = SnippetHead { needs: BTreeSet::new(), usual: false, code: text };
+    let mut head = SnippetHead { needs: BTreeSet::new(), is_usual: false, code: text };
     while let Some((line, rest)) = head.code.split_once('\n') {
         let comment = COMMENT_MARKS.iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or_default();
         if let Some(needs) = comment.strip_prefix(" needs: ") {
             head.needs.extend(needs.split(';').map(str::trim));
         } else if comment == " usual: yes" {
-            head.usual = true;
+            head.is_usual = true;
         } else {
             break;
         }

@@ -12,21 +12,21 @@ pub enum Verdict {
     /// The claim does not hold, beyond the uncertainty of the figures.
     DoesNotHold,
     /// The figures do not decide the claim, for this reason.
-    CannotBeTold(String),
+    Undecided(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     pub value: f64,
-    // `None` where it is not known.
+    // `None` if it is unknown.
     #[serde(serialize_with = "Interval::serialize_ends")]
     #[schemars(with = "Option<[f64; 2]>")]
     pub ci95: Option<Interval>,
-    // Known if the interval comes from a trial or a pair of trials of one record.
+    // How the interval was computed; `None` unless it comes from readings of one record.
     #[serde(rename = "interval")]
     pub rule: Option<IntervalRule>,
-    /// Number of rounds of its readings, of two numbers the fewer; `None` where it is not computed
-    /// from readings.
+    /// Number of rounds with readings; for a ratio or a difference, that of the operand with fewer
+    /// rounds. `None` if the value was not computed from readings.
     #[serde(skip)]
     pub rounds: Option<usize>,
 }
@@ -36,7 +36,7 @@ pub struct Estimate {
 pub struct ClaimNumber {
     /// The trials that the number is about.
     pub trials: String,
-    /// The machine, or the record.
+    /// The machine's name in the publication, or `here` for a record.
     #[serde(rename = "machine")]
     pub side: String,
     #[serde(flatten)]
@@ -51,20 +51,20 @@ pub enum ShownNumbers {
     /// Ratios as shares of 1.
     Shares(Vec<ClaimNumber>),
     Values(Unit, Vec<ClaimNumber>),
-    /// Slopes: nanoseconds per byte for each unit of a fact of the machine.
+    /// Slopes in nanoseconds per byte and unit of a fact of the machine, after the fact's name.
     PerFact(String, Vec<ClaimNumber>),
     /// Counts of the pairs of an order.
     Pairs {
         /// Pairs whose numbers are in the claimed order.
-        kept: usize,
+        in_order: usize,
         /// Pairs whose numbers are clearly in the opposite order.
         reversed: usize,
-        of: usize,
+        total: usize,
     },
     /// Ranks that differ between machines.
     Ranks {
-        differ: usize,
-        of: usize,
+        differing: usize,
+        total: usize,
     },
 }
 
@@ -73,13 +73,14 @@ pub enum ShownNumbers {
 pub struct Answer {
     pub shown: ShownNumbers,
     pub verdict: Verdict,
-    /// The number that is farthest beyond a bound, if there are several numbers and one is beyond.
-    pub beyond: Option<ClaimNumber>,
+    /// The number that is farthest beyond a bound; `None` if none is beyond one, or if there is
+    /// only one number.
+    pub farthest_beyond: Option<ClaimNumber>,
 }
 
 impl ShownNumbers {
-    /// One of the numbers in the same form; for a pair of an order, its ratio. Ranks have no single
-    /// number.
+    /// The given number alone, in the form of these numbers. The number of a pair of an order is
+    /// its ratio; ranks have no single number, so the result is `Nothing`.
     pub fn with_only(&self, found: &ClaimNumber) -> ShownNumbers {
         let one = vec![found.clone()];
         match self {
@@ -95,7 +96,11 @@ impl ShownNumbers {
 impl Answer {
     /// An answer that decides nothing, for this reason.
     pub fn undecided(why: impl Into<String>) -> Answer {
-        Answer { shown: ShownNumbers::Nothing, verdict: Verdict::CannotBeTold(why.into()), beyond: None }
+        Answer {
+            shown: ShownNumbers::Nothing,
+            verdict: Verdict::Undecided(why.into()),
+            farthest_beyond: None,
+        }
     }
 }
 

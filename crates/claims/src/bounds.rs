@@ -37,18 +37,19 @@ impl Bounds {
         self.at_most.unwrap_or(f64::INFINITY)
     }
 
-    /// The position of a number. A number of a record without an interval decides nothing.
+    /// The position of a number. A record's number without an interval counts as straddling, so it
+    /// decides nothing.
     pub(super) fn position_of(&self, number: &Estimate, is_record: bool) -> Position {
         match number.ci95 {
-            Some(ends) => self.position(ends),
+            Some(ends) => self.position_of_interval(ends),
             None if is_record => Position::Straddling,
-            None => self.position_alone(number.value),
+            None => self.position_without_interval(number.value),
         }
     }
 
     /// The position of a number with an interval. An interval that ends on a bound holds the bound:
     /// a tie confirms nothing.
-    fn position(&self, ends: Interval) -> Position {
+    fn position_of_interval(&self, ends: Interval) -> Position {
         if ends.high < self.low() || ends.low > self.high() {
             Position::Outside
         } else if ends.low > self.low() && ends.high < self.high() {
@@ -59,12 +60,12 @@ impl Bounds {
     }
 
     /// How far the whole interval is beyond a bound; below 0 if it is not beyond.
-    pub(super) fn distance(&self, ends: Interval) -> f64 {
+    pub(super) fn distance_beyond(&self, ends: Interval) -> f64 {
         (self.low() - ends.high).max(ends.low - self.high())
     }
 
     /// The position of a published number without an interval. A ratio of exactly 1 is a tie.
-    fn position_alone(&self, value: f64) -> Position {
+    fn position_without_interval(&self, value: f64) -> Position {
         let is_tie = [self.at_least, self.at_most].contains(&Some(1.0)) && (value - 1.0).abs() < 1e-9;
         if is_tie {
             Position::Straddling
@@ -92,14 +93,14 @@ mod tests {
             (5.0, 6.9, Position::Outside),
             (10.1, 12.0, Position::Outside),
         ] {
-            assert_eq!(between.position(Interval { low, high }), position, "{low} to {high}");
+            assert_eq!(between.position_of_interval(Interval { low, high }), position, "{low} to {high}");
         }
         let faster = Bounds::ABOVE_ONE;
-        assert_eq!(faster.position_alone(1.0), Position::Straddling);
+        assert_eq!(faster.position_without_interval(1.0), Position::Straddling);
         assert_eq!(
-            (faster.position_alone(1.01), faster.position_alone(0.99)),
+            (faster.position_without_interval(1.01), faster.position_without_interval(0.99)),
             (Position::Inside, Position::Outside)
         );
-        assert_eq!(between.position_alone(7.0), Position::Inside);
+        assert_eq!(between.position_without_interval(7.0), Position::Inside);
     }
 }

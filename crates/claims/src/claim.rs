@@ -34,7 +34,7 @@ pub enum AnsweredBy {
 // One claim, or one possible answer to an open question.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Claim {
-    // In our own words.
+    // The claim, paraphrased.
     pub says: String,
     /// The part of the publication that contains the claim.
     #[serde(rename = "where")]
@@ -43,7 +43,7 @@ pub struct Claim {
     pub question: Option<String>,
     #[serde(skip)]
     pub expression: Expression,
-    // Orders have no bounds.
+    // Both are `None` for a claim about an order.
     pub bounds: Bounds,
 }
 
@@ -64,20 +64,21 @@ pub enum Expression {
     Machines {
         trials: Vec<Quantity>,
         /// The machine whose numbers are compared.
-        of: String,
-        /// The machine that it is compared with.
-        to: String,
-        /// A fact that both machines must share, such as `cpu`.
-        same: Option<String>,
+        machine: String,
+        /// The machine with which `machine` is compared.
+        reference_machine: String,
+        /// A fact that both machines must share, such as `cpu`; with `None`, they may differ in
+        /// all.
+        shared_fact: Option<String>,
     },
     /// Time per byte against a fact of the machines, as the slope of a straight line.
     Slope {
-        of: Quantity,
-        /// The fact, such as `max_turbo_ghz`.
-        over: String,
+        quantity: Quantity,
+        /// The name of the fact, such as `max_turbo_ghz`.
+        fact: String,
         /// The factor by which a record's time per byte may differ from the line and still agree
         /// with it.
-        within: f64,
+        factor_max: f64,
     },
 }
 
@@ -91,9 +92,9 @@ pub enum RatioForm {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    pub of: Quantity,
-    /// The number that `of` is divided by, or that is subtracted from it.
-    pub to: Quantity,
+    pub quantity: Quantity,
+    /// The number by which `quantity` is divided, or which is subtracted from it.
+    pub reference: Quantity,
 }
 
 /// A number of a trial, or of a series of a sweep.
@@ -116,13 +117,13 @@ impl Expression {
     pub fn quantities(&self) -> Vec<&Quantity> {
         match self {
             Expression::Ratio { pairs, .. } | Expression::Difference(pairs) => {
-                pairs.iter().flat_map(|pair| [&pair.of, &pair.to]).collect()
+                pairs.iter().flat_map(|pair| [&pair.quantity, &pair.reference]).collect()
             }
             Expression::Value(all)
             | Expression::Order(all)
             | Expression::SameOrder(all)
             | Expression::Machines { trials: all, .. } => all.iter().collect(),
-            Expression::Slope { of, .. } => vec![of],
+            Expression::Slope { quantity, .. } => vec![quantity],
         }
     }
 }

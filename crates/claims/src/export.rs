@@ -44,28 +44,30 @@ impl Serialize for Answer {
         let (verdict, why) = match &self.verdict {
             Verdict::Holds => (VerdictWord::Holds, None),
             Verdict::DoesNotHold => (VerdictWord::DoesNotHold, None),
-            Verdict::CannotBeTold(why) => (VerdictWord::CannotBeTold, Some(why.as_str())),
+            Verdict::Undecided(why) => (VerdictWord::CannotBeTold, Some(why.as_str())),
         };
-        AnswerExport { verdict, why, found: found(&self.shown) }.serialize(serializer)
+        AnswerExport { verdict, why, found: found_export(&self.shown) }.serialize(serializer)
     }
 }
 
-fn found(shown: &ShownNumbers) -> Option<FoundExport<'_>> {
+fn found_export(shown: &ShownNumbers) -> Option<FoundExport<'_>> {
     let (unit, numbers) = match shown {
         ShownNumbers::Nothing => return None,
-        &ShownNumbers::Pairs { kept, reversed, of } => {
-            return Some(FoundExport::Pairs { in_order: kept, reversed, pairs: of });
+        &ShownNumbers::Pairs { in_order, reversed, total } => {
+            return Some(FoundExport::Pairs { in_order, reversed, pairs: total });
         }
-        &ShownNumbers::Ranks { differ, of } => return Some(FoundExport::Ranks { differ, ranks: of }),
+        &ShownNumbers::Ranks { differing, total } => {
+            return Some(FoundExport::Ranks { differ: differing, ranks: total });
+        }
         ShownNumbers::Times(numbers) => ("times".to_owned(), numbers),
         ShownNumbers::Shares(numbers) => ("share".to_owned(), numbers),
-        ShownNumbers::Values(unit, numbers) => (word(*unit).to_owned(), numbers),
+        ShownNumbers::Values(unit, numbers) => (unit_word(*unit).to_owned(), numbers),
         ShownNumbers::PerFact(fact, numbers) => (format!("nanoseconds_per_byte_per_{fact}"), numbers),
     };
     Some(FoundExport::Numbers { unit, numbers })
 }
 
-fn word(unit: Unit) -> &'static str {
+fn unit_word(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "nanoseconds",
         Unit::Bytes => "bytes",

@@ -14,13 +14,13 @@ use readlab_suite::published;
 
 /// The name that claims use for the best rate of the drive: its data sheet in a publication, the
 /// control of the device in a record.
-pub(super) const THE_DRIVE: &str = "the drive";
+pub(super) const DRIVE_NAME: &str = "the drive";
 
-/// The fact that holds how many bytes a published file occupies on its drive. A cold reading reads
-/// that many bytes from the device.
+/// The name of the fact that says how many bytes a published file occupies on its drive. A cold
+/// reading reads that many bytes from the device.
 const STORED_FACT: &str = "stored_bytes";
 
-/// The name of the side that is a record.
+/// The name of the side whose figures come from a record.
 pub const HERE: &str = "here";
 
 #[derive(Debug, Clone)]
@@ -70,27 +70,27 @@ impl<'a> Dataset<'a> {
     }
 
     /// A fact of the machine that is a number.
-    pub(super) fn fact(&self, name: &str) -> Option<f64> {
+    pub(super) fn fact_number(&self, name: &str) -> Option<f64> {
         self.side.facts.get(name)?.as_f64()
     }
 
     /// A fact of the machine that is a string.
-    pub(super) fn fact_words(&self, name: &str) -> Option<&str> {
+    pub(super) fn fact_text(&self, name: &str) -> Option<&str> {
         self.side.facts.get(name)?.as_str()
     }
 
     pub(super) fn operand(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
         match self.record {
-            _ if quantity.trial == THE_DRIVE => self.drive(),
-            None => self.of_table(quantity),
-            Some(record) if record.header.kind == RunKind::Sweep => sweep::operand(record, quantity),
-            Some(_) => self.of_trials(quantity),
+            _ if quantity.trial == DRIVE_NAME => self.drive_rate(),
+            None => self.table_operand(quantity),
+            Some(record) if record.header.kind == RunKind::Sweep => sweep::series_operand(record, quantity),
+            Some(_) => self.trial_operand(quantity),
         }
     }
 
-    /// Whether a published table has the states of its cases.
-    pub(super) fn has_states(&self) -> bool {
-        self.side.cases.iter().all(has_state)
+    /// Whether the cache state of every case is known.
+    pub(super) fn has_known_states(&self) -> bool {
+        self.side.cases.iter().all(has_known_state)
     }
 
     /// The size of the target of a trial.
@@ -98,9 +98,9 @@ impl<'a> Dataset<'a> {
         self.case(quantity).ok()?.key.size_bytes
     }
 
-    fn drive(&self) -> Result<Operand, MissingFigure> {
+    fn drive_rate(&self) -> Result<Operand, MissingFigure> {
         let Some(record) = self.record else {
-            let sheet = self.fact(SHEET_FACT).map(Operand::exact);
+            let sheet = self.fact_number(SHEET_FACT).map(Operand::exact);
             return sheet
                 .ok_or_else(|| MissingFigure::NoNumber("no data sheet of the drive is known".to_owned()));
         };
@@ -113,7 +113,7 @@ impl<'a> Dataset<'a> {
         Ok(Operand::Single(Estimate::with_ends(float(limit.value), ends)))
     }
 
-    fn of_table(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
+    fn table_operand(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
         let metric = quantity.published_metric.unwrap_or(quantity.metric);
         if quantity.sizes.is_some() && quantity.published_metric.is_none() {
             return Err(MissingFigure::NoNumber("its tables do not list single sizes".to_owned()));
@@ -121,12 +121,12 @@ impl<'a> Dataset<'a> {
         let case = self.case(quantity)?;
         let not_published =
             || MissingFigure::NoNumber(format!("its tables have no {} of {}", metric.name(), quantity.trial));
-        let stored = || self.fact(STORED_FACT).filter(|_| metric == Metric::Of(Measure::Device));
+        let stored = || self.fact_number(STORED_FACT).filter(|_| metric == Metric::Measure(Measure::Device));
         let stored = || stored().map(|bytes| Operand::Single(Estimate::without_interval(bytes)));
-        number(case, metric).or_else(stored).ok_or_else(not_published)
+        metric_operand(case, metric).or_else(stored).ok_or_else(not_published)
     }
 
-    fn of_trials(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
+    fn trial_operand(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
         let (case, Quantity { trial, metric, .. }) = (self.case(quantity)?, quantity);
         let unmeasured = |why: String| Err(MissingFigure::Unmeasured { trial: trial.clone(), why });
         if let Some(outcome) = &case.unmeasured {
@@ -137,23 +137,24 @@ impl<'a> Dataset<'a> {
             return unmeasured("the run ended before its first one".to_owned());
         }
         let lack = || MissingFigure::NoNumber(format!("{} of {trial} was not metered", metric.name()));
-        number(case, *metric).ok_or_else(lack)
+        metric_operand(case, *metric).ok_or_else(lack)
     }
 
-    /// The case of a quantity. The same name may be a label, a trial on a file and on a server,
-    /// cold and warm, and under several bounds on memory. A label is preferred to a trial's name, a file
-    /// to a server, cold to warm, and above all a measured case to one that was not measured. Most
-    /// published tables do not have the state of their cases, and none has the bound.
+    /// The case that a quantity names. Several cases may have the name: as their label or their
+    /// trial's name, on a file or a server, cold or warm, under different bounds on memory.
+    /// Measured cases are preferred, then labels to names of trials, files to servers, and cold to
+    /// warm. A published table has no bounds on memory, and most have no cache states, so neither
+    /// is compared there.
     fn case(&self, quantity: &Quantity) -> Result<&Case, MissingFigure> {
         let is_meant = |case: &&Case| {
-            let is_unknown = self.record.is_none() && !has_state(case);
+            let is_unknown = self.record.is_none() && !has_known_state(case);
             let state = is_unknown || quantity.state.is_none() || case.key.state == quantity.state;
             let memory =
                 self.record.is_none() || quantity.memory.is_none() || case.key.memory == quantity.memory;
             state && memory && case.names.contains(&quantity.trial)
         };
         let found = self.side.cases.iter().filter(is_meant).min_by_key(|case| {
-            let over = case.key.over.unwrap_or_default() == Transport::Http;
+            let over = case.key.transport.unwrap_or_default() == Transport::Http;
             let warm = case.key.state == Some(CacheState::Warm);
             (case.figures.is_empty(), case.name != quantity.trial, over, warm)
         });
@@ -169,14 +170,14 @@ impl<'a> Dataset<'a> {
 }
 
 /// Whether the cache state of a case is known.
-fn has_state(case: &Case) -> bool {
+fn has_known_state(case: &Case) -> bool {
     case.key.state.is_some_and(|state| state != CacheState::Unknown)
 }
 
-fn number(case: &Case, metric: Metric) -> Option<Operand> {
+fn metric_operand(case: &Case, metric: Metric) -> Option<Operand> {
     let measure = match metric {
-        Metric::Of(measure) => measure,
-        Metric::Size => return size(case),
+        Metric::Measure(measure) => measure,
+        Metric::Size => return read_bytes_operand(case),
         Metric::FixedCost => Measure::Fixed,
     };
     let figure = case.figures.get(&measure)?;
@@ -185,26 +186,26 @@ fn number(case: &Case, metric: Metric) -> Option<Operand> {
             Operand::Single(Estimate::with_ends(*value, figure.cell(Center::Median).ci95))
         }
         Figure::Samples(observations) => Operand::Readings {
-            group: case.key.state.map(|state| state.to_string()).unwrap_or_default(),
+            round_group: case.key.state.map(|state| state.to_string()).unwrap_or_default(),
             observations: observations.clone(),
             noise: case.noise.get(&measure).cloned(),
         },
     })
 }
 
-fn size(case: &Case) -> Option<Operand> {
+fn read_bytes_operand(case: &Case) -> Option<Operand> {
     let bytes = float(case.key.size_bytes?) * float(case.key.readers.unwrap_or(1));
     Some(Operand::exact(bytes))
 }
 
-/// Time per byte in nanoseconds, from a rate.
+/// Time per byte in nanoseconds, from a rate in bytes per second.
 pub(super) fn ns_per_byte(rate: f64) -> f64 {
     1e9 / rate.max(f64::MIN_POSITIVE)
 }
 
-/// The rate of the same trial as a quantity.
-pub(super) fn rate_of(quantity: &Quantity) -> Quantity {
-    Quantity { metric: Metric::Of(Measure::Rate), ..quantity.clone() }
+/// The quantity with the rate as its metric.
+pub(super) fn with_rate_metric(quantity: &Quantity) -> Quantity {
+    Quantity { metric: Metric::Measure(Measure::Rate), ..quantity.clone() }
 }
 
 #[cfg(test)]
@@ -221,8 +222,8 @@ mod tests {
                 Quantity { trial, metric, published_metric, state: None, memory: None, sizes: None };
             figures.operand(&quantity).map(|operand| operand.estimate().value)
         };
-        assert_eq!(number(Metric::Of(Measure::Device)), Ok(5.3e9));
+        assert_eq!(number(Metric::Measure(Measure::Device)), Ok(5.3e9));
         assert_eq!(number(Metric::Size), Ok(22e9));
-        assert!(number(Metric::Of(Measure::Peak)).is_err());
+        assert!(number(Metric::Measure(Measure::Peak)).is_err());
     }
 }

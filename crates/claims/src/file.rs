@@ -5,7 +5,7 @@ use super::claim::{AnsweredBy, ClaimsFile};
 use super::judge::{JudgedClaims, judge};
 use super::line::FileLines;
 use readlab_record::{Record, RunKind};
-use readlab_system::terminal::printable::{cause_at, toml_cause};
+use readlab_system::terminal::printable::{cause_with_position, toml_cause};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub fn read(path: &Path) -> Result<ClaimsFile, ClaimsError> {
 
 pub fn parse(text: &str) -> Result<ClaimsFile, String> {
     let lines: FileLines = toml::from_str(text).map_err(|error| toml_cause(text, &error))?;
-    lines.claims().map_err(|wrong| cause_at(text, wrong.at, &wrong.cause))
+    lines.into_claims_file().map_err(|wrong| cause_with_position(text, wrong.offset_bytes, &wrong.cause))
 }
 
 /// The files of the folder `published/claims/`, each with the name given in the file.
@@ -52,13 +52,13 @@ pub fn find(name: &str) -> Result<ClaimsFile, ClaimsError> {
 }
 
 /// The built-in claims that a record answers: those of its suite, or those about sweeps.
-pub fn of_record(record: &Record) -> Vec<ClaimsFile> {
+pub fn built_in_for_record(record: &Record) -> Vec<ClaimsFile> {
     let all = names().into_iter().filter_map(|name| find(name).ok());
     all.filter(|file| answers_claims(record, &file.answered_by)).collect()
 }
 
 pub fn judge_built_in(record: &Record) -> Vec<JudgedClaims> {
-    of_record(record).iter().map(|file| judge(file, Some(record))).collect()
+    built_in_for_record(record).iter().map(|file| judge(file, Some(record))).collect()
 }
 
 fn answers_claims(record: &Record, by: &AnsweredBy) -> bool {

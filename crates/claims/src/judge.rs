@@ -13,7 +13,7 @@ use super::figures::{Dataset, MissingFigure};
 use super::metric::Metric;
 use super::operand::Operand;
 use super::{machines, order};
-use readlab_analysis::compare::{FEW_READINGS, Measure, ONE_ROUND};
+use readlab_analysis::compare::{FEW_READINGS_WORDS, Measure, ONE_ROUND_WORDS};
 use readlab_analysis::stats::Interval;
 use readlab_record::Record;
 use schemars::JsonSchema;
@@ -38,7 +38,7 @@ pub struct JudgedClaim {
     #[serde(rename = "by_its_own_figures")]
     #[schemars(with = "AnswerExport<'static>")]
     pub own: Answer,
-    /// The answer by a record.
+    /// The answer by a record; `null` if claims are judged without one.
     #[schemars(with = "Option<AnswerExport<'static>>")]
     pub here: Option<Answer>,
 }
@@ -65,15 +65,18 @@ pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
 fn judge_by_own_figures(claim: &Claim, published: &[Dataset]) -> Answer {
     match &claim.expression {
         Expression::Order(all) => order::judge_rising(published, all),
-        Expression::SameOrder(all) => order::judge_same_on_all(published, all),
-        Expression::Machines { trials, of, to, .. } => {
-            match (machines::machine_named(published, of), machines::machine_named(published, to)) {
-                (Some(of), Some(to)) => machines::compare(of, to, trials, &claim.bounds),
-                (None, _) => machines::unknown_machine(of),
-                (_, None) => machines::unknown_machine(to),
+        Expression::SameOrder(all) => order::judge_same_on_all_machines(published, all),
+        Expression::Machines { trials, machine, reference_machine, .. } => {
+            let [of, to] = [machine, reference_machine].map(|name| machines::machine_named(published, name));
+            match (of, to) {
+                (Some(of), Some(to)) => machines::judge_ratios(of, to, trials, &claim.bounds),
+                (None, _) => machines::unknown_machine_answer(machine),
+                (_, None) => machines::unknown_machine_answer(reference_machine),
             }
         }
-        Expression::Slope { of, over, .. } => machines::slope(published, of, over, &claim.bounds),
+        Expression::Slope { quantity, fact, .. } => {
+            machines::judge_slope(published, quantity, fact, &claim.bounds)
+        }
         numbers => judge_numbers(numbers, claim.bounds, published),
     }
 }
@@ -82,33 +85,36 @@ fn judge_by_record(claim: &Claim, published: &[Dataset], here: &Dataset) -> Answ
     let record = std::slice::from_ref(here);
     match &claim.expression {
         Expression::Order(all) => order::judge_rising(record, all),
-        Expression::SameOrder(all) => order::judge_same_here(published.first(), here, all),
-        Expression::Machines { trials, to, same, .. } => match machines::machine_named(published, to) {
-            Some(to) => match same.as_ref().and_then(|fact| machines::why_fact_differs(here, to, fact)) {
+        Expression::SameOrder(all) => order::judge_order_of_record(published.first(), here, all),
+        Expression::Machines { trials, reference_machine, shared_fact, .. } => {
+            let Some(to) = machines::machine_named(published, reference_machine) else {
+                return machines::unknown_machine_answer(reference_machine);
+            };
+            match shared_fact.as_ref().and_then(|fact| machines::why_fact_differs(here, to, fact)) {
                 Some(why) => Answer::undecided(why),
-                None => machines::compare(here, to, trials, &claim.bounds),
-            },
-            None => machines::unknown_machine(to),
-        },
-        Expression::Slope { of, over, within } => {
-            machines::compare_with_line(published, here, of, over, *within)
+                None => machines::judge_ratios(here, to, trials, &claim.bounds),
+            }
         }
-        numbers => match memory_of_another_size(numbers, published, here) {
+        Expression::Slope { quantity, fact, factor_max } => {
+            machines::judge_by_line(published, here, quantity, fact, *factor_max)
+        }
+        numbers => match why_memory_is_incomparable(numbers, published, here) {
             Some(lack) => Answer::undecided(lack.to_string()),
             None => judge_numbers(numbers, claim.bounds, record),
         },
     }
 }
 
-/// Checks a claim about memory: if the record's files differ in size from the published ones,
-/// memory cannot be compared, because a program's fixed memory is then another share of the whole.
-fn memory_of_another_size(
+/// Why a claim about memory cannot be judged by a record: its files differ in size from the
+/// published ones, so a program's fixed memory is another share of the whole. `None` for all other
+/// claims and records.
+fn why_memory_is_incomparable(
     expression: &Expression,
     published: &[Dataset],
     here: &Dataset,
 ) -> Option<MissingFigure> {
     let quantities = expression.quantities().into_iter();
-    let mut of_memory = quantities.filter(|it| it.metric == Metric::Of(Measure::Peak));
+    let mut of_memory = quantities.filter(|it| it.metric == Metric::Measure(Measure::Peak));
     of_memory.find_map(|it| machines::check_same_size(here, published.first()?, it).err())
 }
 
@@ -116,23 +122,31 @@ fn judge_numbers(expression: &Expression, bounds: Bounds, sides: &[Dataset]) -> 
     let mut tally = Tally::new(bounds, sides.iter().any(Dataset::is_record));
     match expression {
         Expression::Ratio { pairs, form } => {
-            let tally = judge_pairs(tally, pairs, sides, Operand::over);
+            let tally = judge_pairs(tally, pairs, sides, Operand::divided_by);
             match form {
                 RatioForm::Times => tally.answer(ShownNumbers::Times),
                 RatioForm::Share => tally.answer(ShownNumbers::Shares),
             }
         }
         Expression::Difference(pairs) => {
-            let unit = pairs.first().map(|pair| pair.of.metric.unit());
+            let unit = pairs.first().map(|pair| pair.quantity.metric.unit());
             let tally = judge_pairs(tally, pairs, sides, Operand::minus);
-            unit.map_or_else(|| Answer::undecided("no pair"), |unit| tally.answer(machines::in_unit(unit)))
+            unit.map_or_else(
+                || Answer::undecided("no pair"),
+                |unit| tally.answer(machines::shown_in_unit(unit)),
+            )
         }
         Expression::Value(all) => {
             let unit = all.first().map(|it| it.metric.unit());
             for quantity in all {
-                tally.add_sides(&quantity.trial, sides, |side| Ok(side.operand(quantity)?.estimate()));
+                tally.add_numbers_of_sides(&quantity.trial, sides, |side| {
+                    Ok(side.operand(quantity)?.estimate())
+                });
             }
-            unit.map_or_else(|| Answer::undecided("no trial"), |unit| tally.answer(machines::in_unit(unit)))
+            unit.map_or_else(
+                || Answer::undecided("no trial"),
+                |unit| tally.answer(machines::shown_in_unit(unit)),
+            )
         }
         _ => Answer::undecided("it is about several machines"),
     }
@@ -145,16 +159,16 @@ fn judge_pairs(
     combine: fn(&Operand, &Operand) -> Estimate,
 ) -> Tally {
     for pair in pairs {
-        let name = if pair.of.trial == pair.to.trial {
-            pair.of.trial.clone()
+        let name = if pair.quantity.trial == pair.reference.trial {
+            pair.quantity.trial.clone()
         } else {
-            format!("{} / {}", pair.of.trial, pair.to.trial)
+            format!("{} / {}", pair.quantity.trial, pair.reference.trial)
         };
-        tally.add_sides(&name, sides, |side| {
-            if !side.is_record() && pair.of.state != pair.to.state && !side.has_states() {
+        tally.add_numbers_of_sides(&name, sides, |side| {
+            if !side.is_record() && pair.quantity.state != pair.reference.state && !side.has_known_states() {
                 return Err(MissingFigure::NoNumber("its tables are of one state of the cache".to_owned()));
             }
-            Ok(combine(&side.operand(&pair.of)?, &side.operand(&pair.to)?))
+            Ok(combine(&side.operand(&pair.quantity)?, &side.operand(&pair.reference)?))
         });
     }
     tally
@@ -164,38 +178,39 @@ fn judge_pairs(
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     bounds: Bounds,
-    is_record: bool,
-    found: Vec<ClaimNumber>,
-    outside: usize,
-    /// The number that is farthest beyond a bound, with its distance.
-    beyond: Option<(f64, ClaimNumber)>,
-    straddling: usize,
+    has_record_side: bool,
+    numbers: Vec<ClaimNumber>,
+    outside_count: usize,
+    /// The number that is farthest beyond a bound, after its distance from the bound; `None` if no
+    /// number is beyond one.
+    farthest_beyond: Option<(f64, ClaimNumber)>,
+    straddling_count: usize,
     /// The numbers that decide nothing because they have no interval.
     without_interval: Vec<Estimate>,
-    lacks: Vec<String>,
+    missing_reasons: Vec<String>,
 }
 
 impl Tally {
-    pub(super) fn new(bounds: Bounds, is_record: bool) -> Tally {
-        Tally { bounds, is_record, ..Tally::default() }
+    pub(super) fn new(bounds: Bounds, has_record_side: bool) -> Tally {
+        Tally { bounds, has_record_side, ..Tally::default() }
     }
 
-    /// Adds the number of each side that has it. If no side has it, the reason is added once.
-    fn add_sides(
+    /// Adds the numbers of the sides that have one. If no side has one, adds one reason.
+    fn add_numbers_of_sides(
         &mut self,
         trials: &str,
         sides: &[Dataset],
         number: impl Fn(&Dataset) -> Result<Estimate, MissingFigure>,
     ) {
         let mut lack = None;
-        let before = self.found.len();
+        let before = self.numbers.len();
         for side in sides {
             match number(side) {
                 Ok(estimate) => self.add(trials, side.name(), Ok(estimate)),
                 Err(why) => lack = lack.or(Some(why)),
             }
         }
-        if let Some(why) = lack.filter(|_| self.found.len() == before) {
+        if let Some(why) = lack.filter(|_| self.numbers.len() == before) {
             self.add(trials, "", Err(why));
         }
     }
@@ -206,54 +221,54 @@ impl Tally {
             Ok(estimate) => estimate,
             Err(lack) => {
                 let why = lack.to_string();
-                if !self.lacks.contains(&why) {
-                    self.lacks.push(why);
+                if !self.missing_reasons.contains(&why) {
+                    self.missing_reasons.push(why);
                 }
                 return;
             }
         };
-        let position = self.bounds.position_of(&estimate, self.is_record);
+        let position = self.bounds.position_of(&estimate, self.has_record_side);
         if estimate.ci95.is_none() && position == Position::Straddling {
             self.without_interval.push(estimate);
         }
         let found = ClaimNumber { trials: trials.to_owned(), side: side.to_owned(), estimate };
         if position == Position::Outside {
-            self.outside += 1;
+            self.outside_count += 1;
             let ends = estimate.ci95.unwrap_or(Interval { low: estimate.value, high: estimate.value });
-            let distance = self.bounds.distance(ends);
-            if self.beyond.as_ref().is_none_or(|(farthest, _)| distance > *farthest) {
-                self.beyond = Some((distance, found.clone()));
+            let distance = self.bounds.distance_beyond(ends);
+            if self.farthest_beyond.as_ref().is_none_or(|(farthest, _)| distance > *farthest) {
+                self.farthest_beyond = Some((distance, found.clone()));
             }
         }
-        self.straddling += usize::from(position == Position::Straddling);
-        self.found.push(found);
+        self.straddling_count += usize::from(position == Position::Straddling);
+        self.numbers.push(found);
     }
 
     /// The answer, with the numbers in the form that `shown` makes.
     pub(super) fn answer(self, shown: impl FnOnce(Vec<ClaimNumber>) -> ShownNumbers) -> Answer {
         let verdict = self.verdict();
-        let beyond = self.beyond.map(|(_, found)| found).filter(|_| self.found.len() > 1);
-        let shown = if self.found.is_empty() { ShownNumbers::Nothing } else { shown(self.found) };
-        Answer { shown, verdict, beyond }
+        let farthest_beyond = self.farthest_beyond.map(|(_, found)| found).filter(|_| self.numbers.len() > 1);
+        let shown = if self.numbers.is_empty() { ShownNumbers::Nothing } else { shown(self.numbers) };
+        Answer { shown, verdict, farthest_beyond }
     }
 
     fn verdict(&self) -> Verdict {
-        if self.outside > 0 {
+        if self.outside_count > 0 {
             return Verdict::DoesNotHold;
         }
-        if let Some(why) = self.lacks.first() {
-            let more = self.lacks.len() - 1;
+        if let Some(why) = self.missing_reasons.first() {
+            let more = self.missing_reasons.len() - 1;
             let more = if more == 0 { String::new() } else { format!("; {more} more") };
-            return Verdict::CannotBeTold(format!("{why}{more}"));
+            return Verdict::Undecided(format!("{why}{more}"));
         }
-        let all = self.found.len();
-        if self.straddling == 0 && all > 0 {
+        let all = self.numbers.len();
+        if self.straddling_count == 0 && all > 0 {
             return Verdict::Holds;
         }
-        Verdict::CannotBeTold(match self.without_interval.first() {
+        Verdict::Undecided(match self.without_interval.first() {
             None if all == 1 => "the interval holds a bound of the claim".to_owned(),
-            None => format!("{} of {all} intervals hold a bound of the claim", self.straddling),
-            Some(bare) if self.is_record => why_no_interval(bare).to_owned(),
+            None => format!("{} of {all} intervals hold a bound of the claim", self.straddling_count),
+            Some(bare) if self.has_record_side => why_no_interval(bare).to_owned(),
             Some(_) => "the figures tie".to_owned(),
         })
     }
@@ -263,8 +278,8 @@ impl Tally {
 fn why_no_interval(number: &Estimate) -> &'static str {
     match number.rounds {
         None => "the number has no interval",
-        Some(0 | 1) => ONE_ROUND,
-        Some(_) => FEW_READINGS,
+        Some(0 | 1) => ONE_ROUND_WORDS,
+        Some(_) => FEW_READINGS_WORDS,
     }
 }
 
@@ -274,12 +289,13 @@ mod tests {
 
     #[test]
     fn a_number_of_a_record_without_an_interval_says_why() {
-        let whys = [(Some(1), ONE_ROUND), (Some(3), FEW_READINGS), (None, "the number has no interval")];
+        let whys =
+            [(Some(1), ONE_ROUND_WORDS), (Some(3), FEW_READINGS_WORDS), (None, "the number has no interval")];
         for (rounds, why) in whys {
             let mut tally = Tally::new(Bounds::ABOVE_ONE, true);
             tally.add("a", "here", Ok(Estimate { rounds, ..Estimate::without_interval(4.0) }));
             let answer = tally.answer(ShownNumbers::Times);
-            assert_eq!(answer.verdict, Verdict::CannotBeTold(why.to_owned()));
+            assert_eq!(answer.verdict, Verdict::Undecided(why.to_owned()));
         }
     }
 }

@@ -26,7 +26,7 @@ pub use answer::{Answer, ClaimNumber, Estimate, ShownNumbers, Verdict};
 pub use bounds::Bounds;
 pub use claim::{AnsweredBy, Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
 pub use figures::HERE;
-pub use file::{ClaimsError, find, judge_built_in, names, of_record, parse, read};
+pub use file::{ClaimsError, built_in_for_record, find, judge_built_in, names, parse, read};
 pub use judge::{JudgedClaim, JudgedClaims, judge};
 pub use metric::Metric;
 

@@ -13,8 +13,8 @@ use toml::Spanned;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ParseError {
-    /// The byte offset of the error.
-    pub(super) at: usize,
+    /// The offset of the error from the start of the file.
+    pub(super) offset_bytes: usize,
     pub(super) cause: String,
 }
 
@@ -87,12 +87,12 @@ enum Kind {
     Slope,
 }
 
-/// The fields of one kind of expression, beyond those of every claim.
+/// The fields that a kind of expression requires and accepts, beside the fields of every claim.
 struct KindFields {
     kind: Kind,
-    word: &'static str,
-    needs: &'static [&'static str],
-    takes: &'static [&'static str],
+    kind_word: &'static str,
+    required_fields: &'static [&'static str],
+    optional_fields: &'static [&'static str],
     has_bounds: bool,
 }
 
@@ -120,17 +120,23 @@ const KINDS: [KindFields; 8] = [
 ];
 
 const fn kind_with_bounds(
-    (kind, word): (Kind, &'static str),
-    needs: &'static [&'static str],
-    takes: &'static [&'static str],
+    (kind, kind_word): (Kind, &'static str),
+    required_fields: &'static [&'static str],
+    optional_fields: &'static [&'static str],
 ) -> KindFields {
-    KindFields { kind, word, needs, takes, has_bounds: true }
+    KindFields { kind, kind_word, required_fields, optional_fields, has_bounds: true }
 }
 
-/// The fields of a kind of claim about the order of trials. It takes no bounds, because it is about
+/// The fields of a claim about the order of trials. Such a claim has no bounds, because it says
 /// which number is smaller, not by how much.
-const fn kind_without_bounds((kind, word): (Kind, &'static str)) -> KindFields {
-    KindFields { kind, word, needs: &["trials"], takes: &["metric", "state"], has_bounds: false }
+const fn kind_without_bounds((kind, kind_word): (Kind, &'static str)) -> KindFields {
+    KindFields {
+        kind,
+        kind_word,
+        required_fields: &["trials"],
+        optional_fields: &["metric", "state"],
+        has_bounds: false,
+    }
 }
 
 impl OneOrMany {
@@ -145,9 +151,9 @@ impl OneOrMany {
 
 impl FileLines {
     /// Converts the file to claims, if all expressions are valid.
-    pub(super) fn claims(self) -> Result<ClaimsFile, ParseError> {
+    pub(super) fn into_claims_file(self) -> Result<ClaimsFile, ParseError> {
         let FileLines { name, source, published, suite, sweep, state, claims } = self;
-        let claims = claims.into_iter().map(|lines| lines.claim(state)).collect::<Result<_, _>>()?;
+        let claims = claims.into_iter().map(|lines| lines.into_claim(state)).collect::<Result<_, _>>()?;
         let answered_by = match (suite, sweep) {
             (Some(suite), _) => AnsweredBy::Suite(suite),
             (None, true) => AnsweredBy::Sweep,
@@ -158,14 +164,14 @@ impl FileLines {
 }
 
 impl ClaimLines {
-    fn claim(self, state: Option<CacheState>) -> Result<Claim, ParseError> {
+    fn into_claim(self, state: Option<CacheState>) -> Result<Claim, ParseError> {
         self.check_fields()?;
         let bounds = self.bounds()?;
         let expression = self.expression(state)?;
         Ok(Claim { says: self.says, place: self.place, question: self.question, expression, bounds })
     }
 
-    /// The fields that are set and belong to some kinds only, with their byte offsets.
+    /// The fields that are set and that only some kinds accept, with their offsets in bytes.
     fn present_fields(&self) -> Vec<(&'static str, usize)> {
         fn at<T>(name: &'static str, field: Option<&Spanned<T>>) -> Option<(&'static str, usize)> {
             field.map(|it| (name, it.span().start))
@@ -196,30 +202,34 @@ impl ClaimLines {
         let kind = *self.kind.get_ref();
         let fields = KINDS.iter().find(|it| it.kind == kind).expect("every kind is in the table");
         let present = self.present_fields();
-        for field in fields.needs {
+        for field in fields.required_fields {
             if !present.iter().any(|(name, _)| name == field) {
-                let (word, expected) = (fields.word, fields.needs.join(", "));
-                return Err(self.wrong_kind(format!("kind '{word}' has no '{field}', expected {expected}")));
+                let (word, expected) = (fields.kind_word, fields.required_fields.join(", "));
+                return Err(self.kind_error(format!("kind '{word}' has no '{field}', expected {expected}")));
             }
         }
         let bounds: &[&str] = if fields.has_bounds { &["at_least", "at_most"] } else { &[] };
-        let belongs =
-            |name: &&str| [fields.needs, fields.takes, bounds].iter().any(|names| names.contains(name));
+        let belongs = |name: &&str| {
+            [fields.required_fields, fields.optional_fields, bounds].iter().any(|names| names.contains(name))
+        };
         if let Some((name, at)) = present.iter().find(|(name, _)| !belongs(name)) {
-            let known: Vec<&str> = [fields.needs, fields.takes, bounds].concat();
-            let cause =
-                format!("'{name}' does not belong to kind '{}', expected {}", fields.word, known.join(", "));
-            return Err(ParseError { at: *at, cause });
+            let known: Vec<&str> = [fields.required_fields, fields.optional_fields, bounds].concat();
+            let cause = format!(
+                "'{name}' does not belong to kind '{}', expected {}",
+                fields.kind_word,
+                known.join(", ")
+            );
+            return Err(ParseError { offset_bytes: *at, cause });
         }
         if fields.has_bounds && self.at_least.is_none() && self.at_most.is_none() {
-            let word = fields.word;
-            return Err(self.wrong_kind(format!("kind '{word}' has no bound, expected at_least or at_most")));
+            let word = fields.kind_word;
+            return Err(self.kind_error(format!("kind '{word}' has no bound, expected at_least or at_most")));
         }
         Ok(())
     }
 
-    fn wrong_kind(&self, cause: String) -> ParseError {
-        ParseError { at: self.kind.span().start, cause }
+    fn kind_error(&self, cause: String) -> ParseError {
+        ParseError { offset_bytes: self.kind.span().start, cause }
     }
 
     fn bounds(&self) -> Result<Bounds, ParseError> {
@@ -242,26 +252,26 @@ impl ClaimLines {
     fn expression(&self, state: Option<CacheState>) -> Result<Expression, ParseError> {
         Ok(match self.kind.get_ref() {
             Kind::Ratio => Expression::Ratio { pairs: self.pairs(state)?, form: RatioForm::Times },
-            Kind::Share => Expression::Ratio { pairs: self.shares(state)?, form: RatioForm::Share },
+            Kind::Share => Expression::Ratio { pairs: self.share_pairs(state)?, form: RatioForm::Share },
             Kind::Difference => Expression::Difference(self.pairs(state)?),
-            Kind::Value => Expression::Value(self.trials(state, 1)?),
-            Kind::Order => Expression::Order(self.trials(state, 2)?),
-            Kind::SameOrder => Expression::SameOrder(self.trials(state, 2)?),
+            Kind::Value => Expression::Value(self.trial_quantities(state, 1)?),
+            Kind::Order => Expression::Order(self.trial_quantities(state, 2)?),
+            Kind::SameOrder => Expression::SameOrder(self.trial_quantities(state, 2)?),
             Kind::Machines => Expression::Machines {
-                trials: self.trials(state, 1)?,
-                of: text(self.of.as_ref()),
-                to: text(self.to.as_ref()),
-                same: self.same.as_ref().map(|it| it.get_ref().clone()),
+                trials: self.trial_quantities(state, 1)?,
+                machine: text_or_empty(self.of.as_ref()),
+                reference_machine: text_or_empty(self.to.as_ref()),
+                shared_fact: self.same.as_ref().map(|it| it.get_ref().clone()),
             },
             Kind::Slope => Expression::Slope {
-                of: self.trials(state, 1)?.swap_remove(0),
-                over: text(self.over.as_ref()),
-                within: self.within()?,
+                quantity: self.trial_quantities(state, 1)?.swap_remove(0),
+                fact: text_or_empty(self.over.as_ref()),
+                factor_max: self.factor_max()?,
             },
         })
     }
 
-    fn within(&self) -> Result<f64, ParseError> {
+    fn factor_max(&self) -> Result<f64, ParseError> {
         match &self.within {
             Some(within) if *within.get_ref() > 1.0 && within.get_ref().is_finite() => Ok(*within.get_ref()),
             Some(within) => Err(parse_error(within, "expected a factor above 1".to_owned())),
@@ -274,13 +284,13 @@ impl ClaimLines {
             trial: trial.to_owned(),
             metric: self.metric.as_ref().map_or(Metric::WALL, |it| *it.get_ref()),
             published_metric: self.published_metric.as_ref().map(|it| *it.get_ref()),
-            state: self.state.as_ref().map(|it| *it.get_ref()).or(pressed_under(&self.memory)).or(state),
+            state: self.state.as_ref().map(|it| *it.get_ref()).or(state_under(&self.memory)).or(state),
             memory: self.memory.as_ref().map(|it| *it.get_ref()),
-            sizes: self.sizes.as_ref().map(sizes).transpose()?,
+            sizes: self.sizes.as_ref().map(parse_sizes).transpose()?,
         })
     }
 
-    fn trials(&self, state: Option<CacheState>, least: usize) -> Result<Vec<Quantity>, ParseError> {
+    fn trial_quantities(&self, state: Option<CacheState>, least: usize) -> Result<Vec<Quantity>, ParseError> {
         let Some(trials) = &self.trials else { return Ok(Vec::new()) };
         if trials.get_ref().len() < least {
             return Err(parse_error(trials, format!("expected {least} trials or more")));
@@ -288,9 +298,9 @@ impl ClaimLines {
         trials.get_ref().iter().map(|trial| self.quantity(trial, state)).collect()
     }
 
-    /// The pairs of an expression. The sizes apply only to the first of a pair: the second is the
-    /// whole series, with which a part is compared. The second of a pair is under the bound on memory
-    /// of the first, unless it has another bound or another state.
+    /// The pairs of an expression. The sizes restrict only the first quantity of a pair: a part of
+    /// a series is compared with the whole series. The second quantity has the first one's bound on
+    /// memory, unless the claim gives it another bound or another state.
     fn pairs(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
         let Some(pairs) = &self.pairs else { return Ok(Vec::new()) };
         if pairs.get_ref().is_empty() {
@@ -304,42 +314,42 @@ impl ClaimLines {
                 trial: to.to_owned(),
                 metric: self.to_metric.as_ref().map_or(of.metric, |it| *it.get_ref()),
                 published_metric: None,
-                state: to_state.or(pressed_under(&self.to_memory)).or(of.state),
+                state: to_state.or(state_under(&self.to_memory)).or(of.state),
                 memory: self.to_memory.as_ref().map(|it| *it.get_ref()).or(of_same_state),
                 sizes: None,
             };
-            Ok(Pair { of, to })
+            Ok(Pair { quantity: of, reference: to })
         };
         let all = pairs.get_ref().iter().flat_map(|line| line.of.names().map(|of| pair(of, &line.to)));
         all.collect()
     }
 
     /// Pairs of two numbers of the same trial.
-    fn shares(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
+    fn share_pairs(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
         let share = |of: Quantity| {
             let metric = self.to_metric.as_ref().map_or(of.metric, |it| *it.get_ref());
             let to = Quantity { metric, published_metric: None, ..of.clone() };
-            Pair { of, to }
+            Pair { quantity: of, reference: to }
         };
-        Ok(self.trials(state, 1)?.into_iter().map(share).collect())
+        Ok(self.trial_quantities(state, 1)?.into_iter().map(share).collect())
     }
 }
 
-/// The state of a trial under a bound on memory, if there is one.
-fn pressed_under(bound: &Option<Spanned<MemoryBound>>) -> Option<CacheState> {
+/// The pressed state if there is a bound on memory; otherwise `None`.
+fn state_under(bound: &Option<Spanned<MemoryBound>>) -> Option<CacheState> {
     bound.as_ref().map(|_| CacheState::Pressed)
 }
 
 fn parse_error<T>(field: &Spanned<T>, cause: String) -> ParseError {
-    ParseError { at: field.span().start, cause }
+    ParseError { offset_bytes: field.span().start, cause }
 }
 
-fn text(field: Option<&Spanned<String>>) -> String {
+fn text_or_empty(field: Option<&Spanned<String>>) -> String {
     field.map(|it| it.get_ref().clone()).unwrap_or_default()
 }
 
 /// Parses a range such as `100kB..1MB`, both ends included.
-fn sizes(text: &Spanned<String>) -> Result<RangeInclusive<u64>, ParseError> {
+fn parse_sizes(text: &Spanned<String>) -> Result<RangeInclusive<u64>, ParseError> {
     let range = text.get_ref().split_once("..").and_then(|(low, high)| {
         let (low, high): (Bytes, Bytes) = (low.parse().ok()?, high.parse().ok()?);
         (low <= high).then_some(low.0..=high.0)

@@ -1,11 +1,11 @@
-//! Judges claims about machines: the ratio of a trial on two machines, and whether machines are on
-//! a straight line against one of their facts. A record counts as one machine, beside those of the
-//! publication.
+//! Judges claims about machines: the ratio of a trial's numbers on two machines, and the straight
+//! line through the machines' times per byte against one of their facts. A record counts as one
+//! machine, beside those of the publication.
 
 use super::answer::{Answer, ClaimNumber, Estimate, ShownNumbers};
 use super::bounds::Bounds;
 use super::claim::Quantity;
-use super::figures::{Dataset, MissingFigure, ns_per_byte, rate_of};
+use super::figures::{Dataset, MissingFigure, ns_per_byte, with_rate_metric};
 use super::judge::Tally;
 use super::operand::Operand;
 use readlab_analysis::compare::{Unit, sizes_differ};
@@ -17,8 +17,8 @@ pub(super) fn machine_named<'a, 'r>(machines: &'a [Dataset<'r>], name: &str) -> 
     machines.iter().find(|it| it.name() == name)
 }
 
-/// The ratio of each trial on one machine to the same trial on another.
-pub(super) fn compare(of: &Dataset, to: &Dataset, trials: &[Quantity], bounds: &Bounds) -> Answer {
+/// Judges the ratio of each trial's number on one machine to its number on another.
+pub(super) fn judge_ratios(of: &Dataset, to: &Dataset, trials: &[Quantity], bounds: &Bounds) -> Answer {
     let mut tally = Tally::new(*bounds, of.is_record());
     for trial in trials {
         let ratio = || {
@@ -31,24 +31,24 @@ pub(super) fn compare(of: &Dataset, to: &Dataset, trials: &[Quantity], bounds: &
             } else {
                 Operand::Single(other)
             };
-            Ok(number.over(&other))
+            Ok(number.divided_by(&other))
         };
         tally.add(&trial.trial, of.name(), ratio());
     }
     tally.answer(ShownNumbers::Times)
 }
 
-/// Why two machines do not share a fact; `None` if they do. Publications call a processor by its
-/// short name, so it need only be part of the full name.
+/// Why two machines do not share a fact; `None` if they do. The published value need only be part
+/// of the record's value, because publications give the short name of a processor.
 pub(super) fn why_fact_differs(here: &Dataset, there: &Dataset, fact: &str) -> Option<String> {
     let letters = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
-    let other = there.fact_words(fact).unwrap_or("known");
-    let is_same = here.fact_words(fact).is_some_and(|own| letters(own).contains(&letters(other)));
+    let other = there.fact_text(fact).unwrap_or("known");
+    let is_same = here.fact_text(fact).is_some_and(|own| letters(own).contains(&letters(other)));
     (!is_same).then(|| format!("{fact} of this machine is not {other}"))
 }
 
-/// Whether both read files of the same size, if the number depends on the size: times and memory of
-/// different sizes are not comparable.
+/// Refuses to compare numbers that depend on the file size, such as times and memory, if the files
+/// of the two sides differ in size.
 pub(super) fn check_same_size(of: &Dataset, to: &Dataset, trial: &Quantity) -> Result<(), MissingFigure> {
     let (Some(a), Some(b)) = (of.size_bytes(trial), to.size_bytes(trial)) else { return Ok(()) };
     if trial.metric.unit() == Unit::BytesPerSecond || !sizes_differ(a, b) {
@@ -57,11 +57,14 @@ pub(super) fn check_same_size(of: &Dataset, to: &Dataset, trial: &Quantity) -> R
     Err(MissingFigure::NoNumber(format!("the files differ in size: {} here, {} there", Bytes(a), Bytes(b))))
 }
 
-/// Time per byte against a fact: one point for each value of the fact.
-fn points(machines: &[Dataset], of: &Quantity, fact: &str) -> Vec<(f64, f64)> {
+/// One point for each value of a fact: the value, and the machines' mean time per byte in
+/// nanoseconds.
+fn points_by_fact(machines: &[Dataset], of: &Quantity, fact: &str) -> Vec<(f64, f64)> {
     let mut at: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
     for machine in machines {
-        let (Some(x), Ok(rate)) = (machine.fact(fact), machine.operand(&rate_of(of))) else { continue };
+        let (Some(x), Ok(rate)) = (machine.fact_number(fact), machine.operand(&with_rate_metric(of))) else {
+            continue;
+        };
         at.entry(x.to_bits()).or_default().push((x, ns_per_byte(rate.estimate().value)));
     }
     let mean = |points: Vec<(f64, f64)>| {
@@ -75,10 +78,10 @@ pub(super) fn fitted_line(
     of: &Quantity,
     fact: &str,
 ) -> Option<LeastSquares<AbsoluteErrors>> {
-    stats::least_squares(&points(machines, of, fact))
+    stats::least_squares(&points_by_fact(machines, of, fact))
 }
 
-pub(super) fn slope(machines: &[Dataset], of: &Quantity, fact: &str, bounds: &Bounds) -> Answer {
+pub(super) fn judge_slope(machines: &[Dataset], of: &Quantity, fact: &str, bounds: &Bounds) -> Answer {
     let Some(fit) = fitted_line(machines, of, fact) else {
         return Answer::undecided(format!("its tables have too few machines with a known {fact}"));
     };
@@ -89,35 +92,35 @@ pub(super) fn slope(machines: &[Dataset], of: &Quantity, fact: &str, bounds: &Bo
     tally.answer(|found| ShownNumbers::PerFact(fact, found))
 }
 
-/// A record's time per byte divided by the prediction of the line.
-pub(super) fn compare_with_line(
+/// Judges a record's time per byte, divided by the time that the line predicts.
+pub(super) fn judge_by_line(
     machines: &[Dataset],
     here: &Dataset,
     of: &Quantity,
     fact: &str,
-    within: f64,
+    factor_max: f64,
 ) -> Answer {
     let Some(fit) = fitted_line(machines, of, fact) else { return Answer::undecided("no line is published") };
-    let Some(x) = here.fact(fact) else {
+    let Some(x) = here.fact_number(fact) else {
         return Answer::undecided(format!("{fact} of this machine is not known"));
     };
     let predicted = fit.line.at(x);
     if predicted <= 0.0 {
         return Answer::undecided(format!("the line has no time at {fact} {x}"));
     }
-    let mut tally = Tally::new(Bounds { at_least: Some(1.0 / within), at_most: Some(within) }, true);
-    let rate = here.operand(&rate_of(of));
-    let ratio = rate.map(|rate| Operand::exact(1e9 / predicted).over(&rate));
+    let mut tally = Tally::new(Bounds { at_least: Some(1.0 / factor_max), at_most: Some(factor_max) }, true);
+    let rate = here.operand(&with_rate_metric(of));
+    let ratio = rate.map(|rate| Operand::exact(1e9 / predicted).divided_by(&rate));
     tally.add(&of.trial, here.name(), ratio);
     tally.answer(ShownNumbers::Times)
 }
 
 /// The answer to a claim about a machine that the publication does not have.
-pub(super) fn unknown_machine(name: &str) -> Answer {
+pub(super) fn unknown_machine_answer(name: &str) -> Answer {
     Answer::undecided(format!("no machine is called {name}"))
 }
 
-/// Shows the numbers of a tally in a unit.
-pub(super) fn in_unit(unit: Unit) -> impl FnOnce(Vec<ClaimNumber>) -> ShownNumbers {
+/// The function that shows the numbers of a tally in a unit.
+pub(super) fn shown_in_unit(unit: Unit) -> impl FnOnce(Vec<ClaimNumber>) -> ShownNumbers {
     move |found| ShownNumbers::Values(unit, found)
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[serde(try_from = "String")]
 pub enum Metric {
     /// A measure that records and publications hold.
-    Of(Measure),
+    Measure(Measure),
     /// The size of the target, in bytes.
     Size,
     /// The intercept at size 0 of the line through time against size, in nanoseconds.
@@ -20,17 +20,17 @@ const FIXED_COST: &str = "fixed";
 
 impl Metric {
     /// Wall time, the default metric.
-    pub const WALL: Metric = Metric::Of(Measure::Wall);
+    pub const WALL: Metric = Metric::Measure(Measure::Wall);
 
     pub fn name(self) -> &'static str {
         match self {
-            Metric::Of(Measure::Wall) => "wall time",
-            Metric::Of(Measure::Cpu) => "CPU time",
-            Metric::Of(Measure::Peak) => "peak of memory",
-            Metric::Of(Measure::Device) => "bytes from the device",
-            Metric::Of(Measure::Slope) => "rate by the slope",
-            Metric::Of(Measure::Most) => "highest rate",
-            Metric::Of(measure) => measure.word(),
+            Metric::Measure(Measure::Wall) => "wall time",
+            Metric::Measure(Measure::Cpu) => "CPU time",
+            Metric::Measure(Measure::Peak) => "peak of memory",
+            Metric::Measure(Measure::Device) => "bytes from the device",
+            Metric::Measure(Measure::Slope) => "rate by the slope",
+            Metric::Measure(Measure::Most) => "highest rate",
+            Metric::Measure(measure) => measure.word(),
             Metric::Size => SIZE,
             Metric::FixedCost => "fixed cost",
         }
@@ -38,7 +38,7 @@ impl Metric {
 
     pub fn unit(self) -> Unit {
         match self {
-            Metric::Of(measure) => measure.unit(),
+            Metric::Measure(measure) => measure.unit(),
             Metric::Size => Unit::Bytes,
             Metric::FixedCost => Unit::Nanoseconds,
         }
@@ -52,7 +52,7 @@ impl TryFrom<String> for Metric {
         match word.as_str() {
             SIZE => Ok(Metric::Size),
             FIXED_COST => Ok(Metric::FixedCost),
-            _ => word.parse().map(Metric::Of).map_err(|_| {
+            _ => word.parse().map(Metric::Measure).map_err(|_| {
                 let measures = <Measure as clap::ValueEnum>::value_variants().iter().map(|it| it.word());
                 let known: Vec<&str> = measures.chain([SIZE, FIXED_COST]).collect();
                 format!("unknown metric '{word}', expected one of {}", known.join(", "))

@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operand {
     Readings {
-        /// The group of the readings: readings of the same group share rounds.
-        group: String,
+        /// Readings of operands with the same name were made in the same rounds.
+        round_group: String,
         observations: Vec<Observation>,
-        /// The noise of all trials of the state together; `None` where the numbers are neither
+        /// The noise pooled over all trials of the cache state; `None` if the numbers are neither
         /// times nor rates.
         noise: Option<CaseNoise>,
     },
@@ -27,59 +27,67 @@ impl Operand {
         Operand::Single(Estimate::with_ends(value, Some(Interval { low: value, high: value })))
     }
 
-    /// The number with its interval: from the noise of all trials of its state where known,
-    /// otherwise that of its median.
+    /// The number with its interval: from the pooled noise of all trials of its cache state if this
+    /// noise is known, otherwise the median with its own interval.
     pub(super) fn estimate(&self) -> Estimate {
         match self {
             Operand::Single(estimate) => *estimate,
             Operand::Readings { observations, noise, .. } => {
-                if let Some((value, ci95)) = noise.as_ref().and_then(CaseNoise::location) {
+                if let Some((value, ci95)) = noise.as_ref().and_then(CaseNoise::estimate) {
                     return Estimate::with_rule(value, ci95);
                 }
                 let median = stats::median(observations.iter().map(|it| it.value)).unwrap_or(f64::NAN);
                 let ci95 = stats::median_interval(observations, Confidence::REPORTED);
                 let rule = ci95.map(|_| IntervalRule::SignTest);
-                Estimate { value: median, ci95, rule, rounds: self.rounds() }
+                Estimate { value: median, ci95, rule, rounds: self.round_count() }
             }
         }
     }
 
     /// This number divided by another: round by round if both were read in the same rounds,
     /// otherwise by the medians.
-    pub(super) fn over(&self, to: &Operand) -> Estimate {
+    pub(super) fn divided_by(&self, to: &Operand) -> Estimate {
         let shared = self.noise().zip(to.noise()).and_then(|(number, to)| number.ratio_to(to));
         if let Some((value, ci95)) = shared.and_then(|it| Some((it.estimate, it.ci95?))) {
             return Estimate::with_rule(value, ci95);
         }
-        let paired =
-            self.rounds_with(to).and_then(|(number, to)| SharedVariance::new([number, to]).ratio(1, 0));
+        let paired = self
+            .observations_of_same_rounds(to)
+            .and_then(|(number, to)| SharedVariance::new([number, to]).ratio(1, 0));
         if let Some((value, ci95)) = paired.and_then(|it| Some((it.estimate, it.ci95?))) {
             return Estimate::with_rule(value, ci95);
         }
         let ratio = self.log_median().over(&to.log_median());
-        Estimate { value: ratio.estimate, ci95: ratio.ci95, rule: ratio.rule, rounds: self.fewer_rounds(to) }
+        Estimate {
+            value: ratio.estimate,
+            ci95: ratio.ci95,
+            rule: ratio.rule,
+            rounds: self.smaller_round_count(to),
+        }
     }
 
     /// This number minus another: round by round if both were read in the same rounds, otherwise by
     /// the medians.
     pub(super) fn minus(&self, from: &Operand) -> Estimate {
-        let paired = self.rounds_with(from).and_then(|(number, from)| stats::difference(number, from));
+        let paired =
+            self.observations_of_same_rounds(from).and_then(|(number, from)| stats::difference(number, from));
         if let Some((value, ends)) = paired.and_then(|found| Some((found.estimate, found.ci95?))) {
             return Estimate::with_rule(value, RuledInterval { ends, rule: IntervalRule::SignedRank });
         }
         let (a, b) = (self.estimate(), from.estimate());
         let value = a.value - b.value;
-        // The method of variance estimates recovery, as for ratios but without logarithms.
+        // This is the method of variance estimates recovery (MOVER), as for ratios but without
+        // logarithms.
         let ci95 = a.ci95.zip(b.ci95).map(|(of_a, of_b)| Interval {
             low: value - (a.value - of_a.low).hypot(of_b.high - b.value),
             high: value + (of_a.high - a.value).hypot(b.value - of_b.low),
         });
         let rule = ci95.and_then(|_| IntervalRule::of_both(a.rule, b.rule));
-        Estimate { value, ci95, rule, rounds: self.fewer_rounds(from) }
+        Estimate { value, ci95, rule, rounds: self.smaller_round_count(from) }
     }
 
-    /// Number of rounds of its readings; `None` where it is not computed from readings.
-    fn rounds(&self) -> Option<usize> {
+    /// Number of rounds with readings; `None` if the number was not computed from readings.
+    fn round_count(&self) -> Option<usize> {
         match self {
             Operand::Readings { observations, .. } => {
                 Some(observations.iter().map(|it| it.round).collect::<BTreeSet<u32>>().len())
@@ -88,8 +96,8 @@ impl Operand {
         }
     }
 
-    fn fewer_rounds(&self, other: &Operand) -> Option<usize> {
-        [self.rounds(), other.rounds()].into_iter().flatten().min()
+    fn smaller_round_count(&self, other: &Operand) -> Option<usize> {
+        [self.round_count(), other.round_count()].into_iter().flatten().min()
     }
 
     fn noise(&self) -> Option<&CaseNoise> {
@@ -99,12 +107,15 @@ impl Operand {
         }
     }
 
-    fn rounds_with<'a>(&'a self, other: &'a Operand) -> Option<(&'a [Observation], &'a [Observation])> {
+    fn observations_of_same_rounds<'a>(
+        &'a self,
+        other: &'a Operand,
+    ) -> Option<(&'a [Observation], &'a [Observation])> {
         match (self, other) {
             (
-                Operand::Readings { group, observations, .. },
-                Operand::Readings { group: other, observations: others, .. },
-            ) if group == other => Some((observations, others)),
+                Operand::Readings { round_group, observations, .. },
+                Operand::Readings { round_group: other, observations: others, .. },
+            ) if round_group == other => Some((observations, others)),
             _ => None,
         }
     }
@@ -132,7 +143,7 @@ mod tests {
     fn readings(group: &str, values: &[f64]) -> Operand {
         let observation = |(round, &value)| Observation { value, fill: round, round };
         let observations = (0..).zip(values).map(observation).collect();
-        Operand::Readings { group: group.to_owned(), observations, noise: None }
+        Operand::Readings { round_group: group.to_owned(), observations, noise: None }
     }
 
     #[test]
@@ -140,9 +151,9 @@ mod tests {
         let drifting: Vec<f64> = (0..10).map(|nth| 1e6 * 2_f64.powi(nth)).collect();
         let twice: Vec<f64> = drifting.iter().map(|value| value * 2.0).collect();
         let width = |it: Estimate| it.ci95.map(|ends| ends.high / ends.low).unwrap();
-        let paired = readings("cold", &twice).over(&readings("cold", &drifting));
+        let paired = readings("cold", &twice).divided_by(&readings("cold", &drifting));
         assert!((paired.value - 2.0).abs() < 1e-9 && width(paired) < 1.001, "{paired:?}");
-        let apart = readings("cold", &twice).over(&readings("warm", &drifting));
+        let apart = readings("cold", &twice).divided_by(&readings("warm", &drifting));
         assert!((apart.value - 2.0).abs() < 1e-9 && width(apart) > 10.0, "{apart:?}");
         let more = readings("cold", &twice).minus(&readings("warm", &drifting));
         assert!(more.ci95.unwrap().low < 0.0, "{more:?}");
@@ -162,11 +173,11 @@ mod tests {
         let all = (0..).map(TrialIndex::new).zip(trials.iter().map(observed));
         let shared = Arc::new(SharedNoise::new(all));
         let operand = |trial: usize| Operand::Readings {
-            group: "warm".to_owned(),
+            round_group: "warm".to_owned(),
             observations: observed(&trials[trial]),
             noise: Some(CaseNoise { shared: Arc::clone(&shared), trial: TrialIndex::new(trial) }),
         };
-        let found = operand(1).over(&operand(0));
+        let found = operand(1).divided_by(&operand(0));
         let ends = found.ci95.unwrap();
         assert!(ends.low > 7.0 && ends.high < 11.0 && ends.holds(9.0), "{found:?}");
         assert_eq!(found.rule, Some(IntervalRule::SharedVariance));
@@ -179,15 +190,16 @@ mod tests {
     #[test]
     fn a_number_without_an_interval_gives_a_ratio_without_one() {
         let alone = Operand::Single(Estimate::without_interval(4e6));
-        assert_eq!(alone.over(&Operand::exact(2e6)).ci95, None);
+        assert_eq!(alone.divided_by(&Operand::exact(2e6)).ci95, None);
         let few = readings("cold", &[4e6; 3]);
-        for estimate in [few.estimate(), few.over(&Operand::exact(2e6)), few.minus(&readings("warm", &[1e6]))]
+        for estimate in
+            [few.estimate(), few.divided_by(&Operand::exact(2e6)), few.minus(&readings("warm", &[1e6]))]
         {
             assert_eq!((estimate.ci95, estimate.rule), (None, None));
         }
-        assert_eq!(few.over(&Operand::exact(2e6)).rounds, Some(3));
+        assert_eq!(few.divided_by(&Operand::exact(2e6)).rounds, Some(3));
         assert_eq!(few.minus(&readings("warm", &[1e6])).rounds, Some(1), "the fewer of both");
-        let ratio = readings("cold", &[4e6; 6]).over(&Operand::exact(2e6));
+        let ratio = readings("cold", &[4e6; 6]).divided_by(&Operand::exact(2e6));
         assert!((ratio.value - 2.0).abs() < 1e-9 && ratio.ci95.is_some());
     }
 }

@@ -9,12 +9,12 @@ use super::operand::Operand;
 
 #[derive(Debug, Default)]
 struct PairCount {
-    kept: usize,
+    in_order: usize,
     reversed: usize,
     /// Ties, and pairs without an interval.
     unclear: usize,
-    lacks: Vec<String>,
-    /// The reversed pair with the lowest ratio.
+    missing_reasons: Vec<String>,
+    /// The reversed pair with the lowest ratio; `None` if no pair is reversed.
     most_reversed: Option<ClaimNumber>,
 }
 
@@ -25,9 +25,9 @@ impl PairCount {
             [Ok(lower), Ok(higher)] => (lower, higher),
             [Err(lack), _] | [_, Err(lack)] => return self.add_missing_reason(lack.to_string()),
         };
-        let estimate = higher.over(lower);
+        let estimate = higher.divided_by(lower);
         match Bounds::ABOVE_ONE.position_of(&estimate, side.is_record()) {
-            Position::Inside => self.kept += 1,
+            Position::Inside => self.in_order += 1,
             Position::Straddling => self.unclear += 1,
             Position::Outside => {
                 self.reversed += 1;
@@ -42,29 +42,29 @@ impl PairCount {
     }
 
     fn add_missing_reason(&mut self, why: String) {
-        if !self.lacks.contains(&why) {
-            self.lacks.push(why);
+        if !self.missing_reasons.contains(&why) {
+            self.missing_reasons.push(why);
         }
     }
 
     fn answer(self) -> Answer {
-        let of = self.kept + self.reversed + self.unclear;
-        let verdict = match (self.reversed, self.lacks.first(), self.unclear) {
+        let total = self.in_order + self.reversed + self.unclear;
+        let verdict = match (self.reversed, self.missing_reasons.first(), self.unclear) {
             (1.., ..) => Verdict::DoesNotHold,
-            (0, Some(why), _) => Verdict::CannotBeTold(why.clone()),
-            (0, None, 0) if of > 0 => Verdict::Holds,
-            (0, None, 0) => Verdict::CannotBeTold("nothing was compared".to_owned()),
+            (0, Some(why), _) => Verdict::Undecided(why.clone()),
+            (0, None, 0) if total > 0 => Verdict::Holds,
+            (0, None, 0) => Verdict::Undecided("nothing was compared".to_owned()),
             (0, None, unclear) => {
-                Verdict::CannotBeTold(format!("{unclear} of {of} pairs tie or have no interval"))
+                Verdict::Undecided(format!("{unclear} of {total} pairs tie or have no interval"))
             }
         };
-        let shown = ShownNumbers::Pairs { kept: self.kept, reversed: self.reversed, of };
-        let shown = if of == 0 { ShownNumbers::Nothing } else { shown };
-        Answer { shown, verdict, beyond: self.most_reversed }
+        let shown = ShownNumbers::Pairs { in_order: self.in_order, reversed: self.reversed, total };
+        let shown = if total == 0 { ShownNumbers::Nothing } else { shown };
+        Answer { shown, verdict, farthest_beyond: self.most_reversed }
     }
 }
 
-/// Whether each number is less than the next, on every side.
+/// Judges whether each number is less than the next, on every side.
 pub(super) fn judge_rising(sides: &[Dataset], all: &[Quantity]) -> Answer {
     let mut count = PairCount::default();
     for side in sides {
@@ -76,22 +76,23 @@ pub(super) fn judge_rising(sides: &[Dataset], all: &[Quantity]) -> Answer {
     count.answer()
 }
 
-/// The number of ranks that differ between the first machine and any other.
-pub(super) fn judge_same_on_all(machines: &[Dataset], all: &[Quantity]) -> Answer {
+/// Judges whether all machines have the same order, and counts the ranks that differ between the
+/// first machine and any other.
+pub(super) fn judge_same_on_all_machines(machines: &[Dataset], all: &[Quantity]) -> Answer {
     let ranks: Vec<Vec<usize>> = machines.iter().filter_map(|side| ranks(side, all)).collect();
     let Some((first, others)) = ranks.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Answer::undecided("its tables have these of one machine only");
     };
     let differ = |at: usize| others.iter().any(|other| other[at] != first[at]);
-    let differ = (0..all.len()).filter(|&at| differ(at)).count();
-    let verdict = if differ == 0 { Verdict::Holds } else { Verdict::DoesNotHold };
-    Answer { shown: ShownNumbers::Ranks { differ, of: all.len() }, verdict, beyond: None }
+    let differing = (0..all.len()).filter(|&at| differ(at)).count();
+    let verdict = if differing == 0 { Verdict::Holds } else { Verdict::DoesNotHold };
+    Answer { shown: ShownNumbers::Ranks { differing, total: all.len() }, verdict, farthest_beyond: None }
 }
 
 /// The rank of each quantity; `None` if a quantity has no number. Equal numbers are ranked in the
 /// order of the list.
 fn ranks(side: &Dataset, all: &[Quantity]) -> Option<Vec<usize>> {
-    let values = values(side, all)?;
+    let values = point_estimates(side, all)?;
     let rank = |at: usize| {
         let is_before = |other: usize| (values[other], other) < (values[at], at);
         (0..all.len()).filter(|&other| is_before(other)).count()
@@ -99,14 +100,14 @@ fn ranks(side: &Dataset, all: &[Quantity]) -> Option<Vec<usize>> {
     Some((0..all.len()).map(rank).collect())
 }
 
-fn values(side: &Dataset, all: &[Quantity]) -> Option<Vec<f64>> {
+fn point_estimates(side: &Dataset, all: &[Quantity]) -> Option<Vec<f64>> {
     all.iter().map(|it| Some(side.operand(it).ok()?.estimate().value)).collect()
 }
 
-/// Whether a record has the order of the first machine, pair by pair. Pairs that tie on the first
-/// machine are left out.
-pub(super) fn judge_same_here(machine: Option<&Dataset>, here: &Dataset, all: &[Quantity]) -> Answer {
-    let Some(published) = machine.and_then(|machine| values(machine, all)) else {
+/// Judges, pair by pair, whether a record has the order of the first machine. Pairs that tie on the
+/// first machine are left out.
+pub(super) fn judge_order_of_record(machine: Option<&Dataset>, here: &Dataset, all: &[Quantity]) -> Answer {
+    let Some(published) = machine.and_then(|machine| point_estimates(machine, all)) else {
         return Answer::undecided("no published order is known");
     };
     let operands: Vec<_> = all.iter().map(|it| here.operand(it)).collect();

@@ -1,5 +1,5 @@
-//! The quantities of a sweep: numbers of a series of files, over all sizes or some of them, and of
-//! the straight line through time against size.
+//! The quantities of a sweep: numbers of the files of a series, with all sizes or a range of sizes,
+//! and numbers of the straight line through time against size.
 
 use super::answer::Estimate;
 use super::claim::Quantity;
@@ -16,21 +16,21 @@ use std::ops::RangeInclusive;
 const PUBLISHED_WRITE: &str = "write";
 const PUBLISHED_READ: &str = "read";
 
-pub(super) fn operand(record: &Record, quantity: &Quantity) -> Result<Operand, MissingFigure> {
+pub(super) fn series_operand(record: &Record, quantity: &Quantity) -> Result<Operand, MissingFigure> {
     let swept = record.sweep_series();
     let series =
-        find(&swept, &quantity.trial).ok_or_else(|| MissingFigure::Absent(quantity.trial.clone()))?;
+        find_series(&swept, &quantity.trial).ok_or_else(|| MissingFigure::Absent(quantity.trial.clone()))?;
     match quantity.metric {
-        Metric::Of(Measure::Slope) => {
-            fitted_line(series).and_then(|fit| rate_by_slope(&fit)).ok_or_else(no_line)
+        Metric::Measure(Measure::Slope) => {
+            fitted_line(series).and_then(|fit| rate_by_slope(&fit)).ok_or_else(no_line_error)
         }
-        Metric::FixedCost => fitted_line(series).map(|fit| fixed_cost(&fit)).ok_or_else(no_line),
-        Metric::Of(Measure::Most) => highest_rate(series).ok_or_else(no_line),
-        metric => readings(series, metric, quantity.sizes.as_ref()),
+        Metric::FixedCost => fitted_line(series).map(|fit| fixed_cost(&fit)).ok_or_else(no_line_error),
+        Metric::Measure(Measure::Most) => highest_rate(series).ok_or_else(no_line_error),
+        metric => file_readings(series, metric, quantity.sizes.as_ref()),
     }
 }
 
-fn find<'a>(swept: &'a [SweepSeries], name: &str) -> Option<&'a SweepSeries> {
+fn find_series<'a>(swept: &'a [SweepSeries], name: &str) -> Option<&'a SweepSeries> {
     match name {
         PUBLISHED_WRITE => swept.iter().find(|it| it.is_write),
         PUBLISHED_READ => swept.iter().find(|it| !it.is_write),
@@ -38,13 +38,13 @@ fn find<'a>(swept: &'a [SweepSeries], name: &str) -> Option<&'a SweepSeries> {
     }
 }
 
-fn no_line() -> MissingFigure {
+fn no_line_error() -> MissingFigure {
     MissingFigure::NoNumber("no line goes through the files: sizes are too few".to_owned())
 }
 
-/// The line by least squares of relative errors: sizes span powers of ten, and the error of a time
-/// grows with the size. With ordinary least squares, as published, a fixed cost of microseconds has
-/// an interval of milliseconds.
+/// The line by least squares of relative errors, because sizes span powers of ten and the error of
+/// a time grows with the size. With ordinary least squares, as published, a fixed cost of
+/// microseconds has an interval of milliseconds.
 fn fitted_line(series: &SweepSeries) -> Option<LeastSquares<RelativeErrors>> {
     stats::weighted_least_squares(&series.times())
 }
@@ -68,9 +68,9 @@ fn highest_rate(series: &SweepSeries) -> Option<Operand> {
     Some(Operand::Single(Estimate::without_interval(most)))
 }
 
-/// One number for each file. Files take the place of rounds: two numbers of one file belong
-/// together.
-fn readings(
+/// One number for each file. The number of the file takes the place of the round, so two numbers of
+/// one file are paired.
+fn file_readings(
     series: &SweepSeries,
     metric: Metric,
     sizes: Option<&RangeInclusive<u64>>,
@@ -83,21 +83,21 @@ fn readings(
         return Err(MissingFigure::NoNumber(format!("no file has a size from {low} to {high}")));
     }
     let observation = |(nth, point): (u32, &Point)| {
-        Some(Observation { value: number(point, metric)?, fill: nth, round: nth })
+        Some(Observation { value: point_number(point, metric)?, fill: nth, round: nth })
     };
     let observations: Vec<Observation> = files.into_iter().filter_map(observation).collect();
     if observations.is_empty() {
         return Err(MissingFigure::NoNumber(format!("{} of {} was not metered", metric.name(), series.name)));
     }
-    Ok(Operand::Readings { group: series.name.clone(), observations, noise: None })
+    Ok(Operand::Readings { round_group: series.name.clone(), observations, noise: None })
 }
 
-fn number(point: &Point, metric: Metric) -> Option<f64> {
+fn point_number(point: &Point, metric: Metric) -> Option<f64> {
     match metric {
         Metric::Size => Some(point.size_bytes as f64),
-        Metric::Of(Measure::Wall) => Some(point.wall_ns as f64),
-        Metric::Of(Measure::Rate) => Some(point.rate()),
-        Metric::Of(Measure::Device) => Some(point.device_read_bytes? as f64),
+        Metric::Measure(Measure::Wall) => Some(point.wall_ns as f64),
+        Metric::Measure(Measure::Rate) => Some(point.rate()),
+        Metric::Measure(Measure::Device) => Some(point.device_read_bytes? as f64),
         _ => None,
     }
 }

@@ -30,7 +30,7 @@ pub struct PackedFile<'a> {
 /// Receives the content, piece by piece.
 pub type PieceConsumer<'t> = &'t mut dyn FnMut(&[u8]) -> io::Result<()>;
 
-/// Most bytes that `decode` passes on at once.
+/// Largest piece that `decode` passes on at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
 /// Writes an archive whose only entry or member has the content of a recipe, without time and
@@ -87,9 +87,9 @@ fn pack(
 /// Calls `take` with the content of an archive, piece by piece: the entries of a zip file without
 /// folders, in the order of its directory; the members, frames or streams of other archives.
 ///
-/// If the file cannot be read, is not an archive of this kind, is cut off, has no entry or an
-/// encrypted one, has bytes after its last member, or its content does not match the checksum of
-/// the archive, if there is one. Also returns errors of `take`.
+/// It is an error if the file cannot be read, is not an archive of this kind, is cut off, has no
+/// entry or an encrypted entry, has bytes after its last member, or has content that does not match
+/// the checksum of the archive. Errors of `take` are returned too.
 pub(super) fn decode(packed: &PackedFile, take: PieceConsumer) -> io::Result<()> {
     let file = BufReader::new(File::open(packed.path)?);
     decode_from(file, packed.archive, packed.dictionary, take)
@@ -129,7 +129,7 @@ fn unzip(file: impl Read + Seek, take: PieceConsumer) -> io::Result<()> {
         entries += 1;
         let of_entry = |cause: io::Error| invalid_archive(format!("entry {name:?}: {cause}"));
         let mut entry = zip.by_index(index).map_err(zip_error).map_err(of_entry)?;
-        drain(&mut entry, take).map_err(of_entry)?;
+        pass_to_end(&mut entry, take).map_err(of_entry)?;
     }
     if entries == 0 { Err(invalid_archive("it has no entries")) } else { Ok(()) }
 }
@@ -147,7 +147,7 @@ fn gunzip(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Result<()> 
     loop {
         let at = file.stream_position()?;
         let mut member = GzDecoder::new(&mut file);
-        let drained = drain(&mut member, take);
+        let drained = pass_to_end(&mut member, take);
         let is_gzip = member.header().is_some();
         drained.map_err(|cause| match cause.kind() {
             _ if !is_gzip && at > 0 => is_no_gzip(at),
@@ -164,8 +164,8 @@ fn gunzip(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Result<()> 
     }
 }
 
-/// Skips zeros and returns how many there were. `gzip` treats trailing zeros as padding, as tapes
-/// and devices add it.
+/// Skips zeros and returns their number. `gzip` ignores trailing zeros, because tapes and devices
+/// pad files with zeros.
 fn skip_zeros(file: &mut impl BufRead) -> io::Result<u64> {
     let mut skipped = 0;
     loop {
@@ -179,7 +179,8 @@ fn skip_zeros(file: &mut impl BufRead) -> io::Result<u64> {
     }
 }
 
-pub(super) fn drain(source: &mut impl Read, take: PieceConsumer) -> io::Result<()> {
+/// Passes all content of a decoder to `take`.
+pub(super) fn pass_to_end(source: &mut impl Read, take: PieceConsumer) -> io::Result<()> {
     read_pieces(source, CHUNK_BYTES, take)
 }
 

@@ -57,7 +57,7 @@ mod tests {
         let right = Answer { bytes, newlines, sum, blocks, ..Answer::default() };
         assert_eq!(truth.answer, right);
         let proof = Answer { products: Some(1 + 2 * 3 + 3), ..right };
-        let agree = |answer: &Answer| truth.products.unwrap().agree(Work::Newlines, answer, true);
+        let agree = |answer: &Answer| truth.products.unwrap().match_answer(Work::Newlines, answer, true);
         assert!(agree(&Answer { sum: None, ..proof }), "newlines: 0, 2 and 0");
         assert!(!agree(&Answer { products: Some(9), ..proof }));
         assert!(!agree(&Answer { products: None, ..proof }));
@@ -74,7 +74,7 @@ mod tests {
         );
         // The blocks have 3, 1 and 3 newlines.
         let right = Answer { newlines, blocks, products: Some(4 + 2 * 2 + 3 * 4), ..Answer::default() };
-        assert!(truth.products.unwrap().agree(Work::Newlines, &right, true));
+        assert!(truth.products.unwrap().match_answer(Work::Newlines, &right, true));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! after the last one are an error, unless the format's program treats them as padding: zeros after
 //! xz, anything after bzip2. Brotli has only one stream.
 
-use super::archive::{PieceConsumer, drain, invalid_archive};
+use super::archive::{PieceConsumer, invalid_archive, pass_to_end};
 use bzip2::bufread::BzDecoder;
 use bzip2::write::BzEncoder;
 use liblzma::bufread::XzDecoder;
@@ -19,7 +19,7 @@ use std::io::{self, BufRead, ErrorKind, Read, Seek, Write};
 use zstd::zstd_safe::{get_dict_id_from_dict, get_dict_id_from_frame};
 
 const XZ_LEVEL: u32 = 6;
-/// Compression level of brotli: the highest that is fast.
+/// Compression level of brotli: the highest level at which compression is fast.
 const BROTLI_LEVEL: u32 = 5;
 /// The window of `brotli`, as the logarithm of its size in bytes.
 const BROTLI_WINDOW_LOG2: u32 = 22;
@@ -80,7 +80,8 @@ pub(super) fn write(
     out.flush()
 }
 
-/// A writer that stores its error, because the end of a brotli stream is written without a result.
+/// A writer that stores its error, because brotli's encoder returns no result when it writes the
+/// end of the stream.
 struct ErrorKeeper<W> {
     out: W,
     error: Option<io::Error>,
@@ -97,7 +98,7 @@ impl<W: Write> Write for ErrorKeeper<W> {
     }
 }
 
-/// Decodes with this dictionary, unless it is empty.
+/// Decodes zstd with this dictionary, or without a dictionary if it is empty.
 pub(super) fn zstd(mut file: impl BufRead, dictionary: &[u8], take: PieceConsumer) -> io::Result<()> {
     if let Some(needed) = get_dict_id_from_frame(first_frame(file.fill_buf()?)) {
         match get_dict_id_from_dict(dictionary) {
@@ -115,14 +116,14 @@ pub(super) fn zstd(mut file: impl BufRead, dictionary: &[u8], take: PieceConsume
             }
         }
     }
-    drain(&mut zstd::Decoder::with_dictionary(file, dictionary)?, take).map_err(with_early_end)
+    pass_to_end(&mut zstd::Decoder::with_dictionary(file, dictionary)?, take).map_err(unify_early_end)
 }
 
 pub(super) fn xz(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
-    // Like `xz`, without a memory limit. The decoder allocates the dictionary that the file
-    // declares, at most 4 GiB, and touches only the part that the content needs.
+    // As in the program `xz`, there is no memory limit. The decoder allocates the dictionary that
+    // the file declares, at most 4 GiB, and touches only the part that the content needs.
     let stream = Stream::new_stream_decoder(u64::MAX, CONCATENATED | TELL_UNSUPPORTED_CHECK)?;
-    drain(&mut XzDecoder::new_stream(file, stream), take).map_err(with_early_end)
+    pass_to_end(&mut XzDecoder::new_stream(file, stream), take).map_err(unify_early_end)
 }
 
 pub(super) fn bzip2(mut file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
@@ -130,24 +131,24 @@ pub(super) fn bzip2(mut file: impl BufRead, take: PieceConsumer) -> io::Result<(
     loop {
         let mut magic = Vec::new();
         (&mut file).take(4).read_to_end(&mut magic)?;
-        // Like `bzip2`: bytes after a stream that do not begin another stream are padding, whatever
-        // they are.
-        if streams > 0 && !begins_bzip2(&magic) {
+        // As in the program `bzip2`, bytes after a stream that do not begin another stream are
+        // padding.
+        if streams > 0 && !may_begin_bzip2(&magic) {
             return Ok(());
         }
-        drain(&mut BzDecoder::new((&magic[..]).chain(&mut file)), take).map_err(with_early_end)?;
+        pass_to_end(&mut BzDecoder::new((&magic[..]).chain(&mut file)), take).map_err(unify_early_end)?;
         streams += 1;
     }
 }
 
-/// True if these bytes, at most four, may begin a stream.
-fn begins_bzip2(magic: &[u8]) -> bool {
+/// True if these bytes (at most the first four of a stream) may begin a bzip2 stream.
+fn may_begin_bzip2(magic: &[u8]) -> bool {
     let is_level = |byte: &u8| (b'1'..=b'9').contains(byte);
     !magic.is_empty() && b"BZh".starts_with(&magic[..magic.len().min(3)]) && magic.get(3).is_none_or(is_level)
 }
 
 pub(super) fn snappy(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
-    drain(&mut snap::read::FrameDecoder::new(file), take).map_err(with_early_end)
+    pass_to_end(&mut snap::read::FrameDecoder::new(file), take).map_err(unify_early_end)
 }
 
 pub(super) fn lz4(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Result<()> {
@@ -156,17 +157,17 @@ pub(super) fn lz4(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Res
         let mut magic = [0; 4];
         match file.read_exact(&mut magic) {
             Err(cause) if cause.kind() == ErrorKind::UnexpectedEof && file.stream_position()? == at => {
-                return if at == 0 { Err(early_end()) } else { Ok(()) };
+                return if at == 0 { Err(early_end_error()) } else { Ok(()) };
             }
-            read => read.map_err(with_early_end)?,
+            read => read.map_err(unify_early_end)?,
         }
         match magic {
             [0x04, 0x22, 0x4d, 0x18] => {
                 let mut frame = lz4::Decoder::new((&magic[..]).chain(&mut file))?;
-                drain(&mut frame, take).map_err(with_early_end)?;
+                pass_to_end(&mut frame, take).map_err(unify_early_end)?;
                 // The decoder treats the end of the file as the end of a frame, so the frame is
                 // checked separately.
-                frame.finish().1.map_err(|_| early_end())?;
+                frame.finish().1.map_err(|_| early_end_error())?;
             }
             [0x50..=0x5f, 0x2a, 0x4d, 0x18] => skip_frame(&mut file)?,
             _ => {
@@ -178,18 +179,19 @@ pub(super) fn lz4(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Res
     }
 }
 
-/// Skips the rest of a skippable frame: its size, and that many bytes.
+/// Skips the rest of a skippable frame after its magic number: the size field, and as many bytes as
+/// it states.
 fn skip_frame(file: &mut impl Read) -> io::Result<()> {
     let mut size = [0; 4];
-    file.read_exact(&mut size).map_err(with_early_end)?;
+    file.read_exact(&mut size).map_err(unify_early_end)?;
     let size_bytes = u64::from(u32::from_le_bytes(size));
     let skipped = io::copy(&mut file.take(size_bytes), &mut io::sink())?;
-    if skipped == size_bytes { Ok(()) } else { Err(early_end()) }
+    if skipped == size_bytes { Ok(()) } else { Err(early_end_error()) }
 }
 
 pub(super) fn brotli(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
     let mut brotli = brotli::Decompressor::new(file, BROTLI_BUFFER_BYTES);
-    drain(&mut brotli, take).map_err(|cause| match cause.kind() {
+    pass_to_end(&mut brotli, take).map_err(|cause| match cause.kind() {
         ErrorKind::InvalidData => invalid_archive("it is corrupt or ends too early"),
         _ => cause,
     })?;
@@ -199,12 +201,12 @@ pub(super) fn brotli(file: impl BufRead, take: PieceConsumer) -> io::Result<()> 
     if is_at_end { Ok(()) } else { Err(invalid_archive("bytes follow its end")) }
 }
 
-/// The error of a decoder; if the file ends too early, all decoders get the same words.
-fn with_early_end(cause: io::Error) -> io::Error {
-    if cause.kind() == ErrorKind::UnexpectedEof { early_end() } else { cause }
+/// The error of a decoder; if the file ends too early, the same message for all decoders.
+fn unify_early_end(cause: io::Error) -> io::Error {
+    if cause.kind() == ErrorKind::UnexpectedEof { early_end_error() } else { cause }
 }
 
-fn early_end() -> io::Error {
+fn early_end_error() -> io::Error {
     invalid_archive("it ends too early")
 }
 

@@ -20,7 +20,7 @@ pub mod trees;
 use etcetera::BaseStrategy;
 use note::{CorpusNote, MADE_BY, NOTE_SUFFIX, note_path};
 use pieces::Pieces;
-use readlab_model::corpus::{Form, Recipe};
+use readlab_model::corpus::{FileForm, Recipe};
 use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
 use readlab_system::filesystem::free_bytes;
@@ -35,11 +35,11 @@ use xxhash_rust::xxh3::Xxh3;
 pub struct Corpus {
     pub path: PathBuf,
     pub recipe: Recipe,
-    /// Size of the file; for an archive the size of the archive.
+    /// Size of the file, in bytes; for an archive the compressed size.
     pub size_bytes: u64,
     /// XXH3 of the content, 64 bits, hexadecimal.
     pub digest: String,
-    pub reused: bool,
+    pub was_reused: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -63,21 +63,22 @@ pub enum CorpusError {
 /// Prefix and suffix of the names of files that are being written.
 const PART_PREFIX: &str = ".readlab-";
 const PART_SUFFIX: &str = ".part";
-/// Marks a folder that readlab created, so that it is removed with its last file.
-const FOLDER_MARK: &str = ".readlab-folder";
-/// Bytes to leave free in addition to a tenth of what is written: for notes, records and file
-/// system tables.
+/// Name of the file that marks a folder that readlab created, so that the folder is removed with
+/// its last file.
+const FOLDER_MARK_NAME: &str = ".readlab-folder";
+/// Space that must stay free in addition to a tenth of the written bytes, for notes, records and
+/// tables of the file system.
 const MARGIN_BYTES: u64 = 16 << 20;
 
-/// The default folder of test files, in the user's cache folder, because the files can be made
-/// again.
+/// The default folder of test files. It is in the user's cache folder, because the files can be
+/// made again.
 pub fn default_folder() -> Result<PathBuf, CorpusError> {
     let places = etcetera::choose_base_strategy().map_err(CorpusError::NoHome)?;
     Ok(places.cache_dir().join("readlab").join("corpus"))
 }
 
-/// The file of this recipe in `folder`. It is made unless it exists; a file with another content than
-/// its note says is refused.
+/// The file of this recipe in `folder`, which is made unless it exists. A file whose content
+/// differs from its note is an error.
 pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     let path = folder.join(recipe.file_name());
     if let Some(made) = existing_file(&path, recipe)? {
@@ -85,19 +86,23 @@ pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     }
     check_space(folder, recipe.size_bytes)?;
     make_folder(folder)?;
-    let (part, digest) = write(folder, recipe)?;
+    let (part, digest) = write_part_file(folder, recipe)?;
     finish(folder, path, part, CorpusNote::new(recipe, digest))
 }
 
-/// The file of this recipe in each of these forms, in their order. The space for all is checked
+/// The files of this recipe in these forms, in the same order. The space for all of them is checked
 /// first.
-pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(Form, Corpus)>, CorpusError> {
-    // The size of an archive is not known before it is made, so it counts as its content.
+pub fn make_forms(
+    folder: &Path,
+    recipe: Recipe,
+    forms: &[FileForm],
+) -> Result<Vec<(FileForm, Corpus)>, CorpusError> {
+    // The size of an archive is not known before it is made, so the size of its content is used.
     let needed_bytes: u64 = forms
         .iter()
-        .map(|&form| recipe.size_bytes.saturating_sub(existing_bytes(folder, recipe, form)))
+        .map(|&form| recipe.size_bytes.saturating_sub(existing_file_bytes(folder, recipe, form)))
         .sum();
-    if forms.iter().any(|&form| existing_bytes(folder, recipe, form) == 0) {
+    if forms.iter().any(|&form| existing_file_bytes(folder, recipe, form) == 0) {
         check_space(folder, needed_bytes)?;
     }
     make_folder(folder)?;
@@ -113,7 +118,7 @@ pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(
 }
 
 /// The size of the file of this recipe and form; 0 if it does not exist.
-fn existing_bytes(folder: &Path, recipe: Recipe, form: Form) -> u64 {
+fn existing_file_bytes(folder: &Path, recipe: Recipe, form: FileForm) -> u64 {
     folder.join(file_name(recipe, form)).metadata().map_or(0, |meta| meta.len())
 }
 
@@ -124,12 +129,12 @@ fn make_folder(folder: &Path) -> Result<(), CorpusError> {
         return Ok(());
     }
     fs::create_dir_all(folder).map_err(io_error_at(folder))?;
-    fs::write(folder.join(FOLDER_MARK), MADE_BY).map_err(io_error_at(folder))
+    fs::write(folder.join(FOLDER_MARK_NAME), MADE_BY).map_err(io_error_at(folder))
 }
 
 /// Removes a folder that readlab created if it is empty; removes its mark in any case.
 fn remove_folder(folder: &Path) -> Result<bool, CorpusError> {
-    let mark = folder.join(FOLDER_MARK);
+    let mark = folder.join(FOLDER_MARK_NAME);
     if fs::read(&mark).is_err() {
         return Ok(false);
     }
@@ -148,19 +153,19 @@ fn make_archive(folder: &Path, recipe: Recipe, archive: Archive) -> Result<Corpu
     archive::write(&recipe, archive, part.as_file()).map_err(io_error_at(&path))?;
     part.as_file().sync_all().map_err(io_error_at(folder))?;
     let truth = oracle::truth(part.path()).map_err(io_error_at(&path))?;
-    let note = CorpusNote::new(recipe, truth.digest).archived(archive, truth.answer.bytes);
+    let note = CorpusNote::new(recipe, truth.digest).for_archive(archive, truth.answer.bytes);
     finish(folder, path, part, note)
 }
 
-fn file_name(recipe: Recipe, form: Form) -> String {
+fn file_name(recipe: Recipe, form: FileForm) -> String {
     match form {
         None => recipe.file_name(),
         Some(archive) => format!("{}.{}", recipe.file_name(), archive.suffix()),
     }
 }
 
-/// The existing file, if its note is of this recipe. A file that is not as its note says belongs to
-/// the user.
+/// The existing file; `None` if there is none, or if its note is of another version or recipe. A
+/// file that differs from its note belongs to the user, which is an error.
 fn existing_file(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusError> {
     if path.symlink_metadata().is_err() {
         return Ok(None);
@@ -172,10 +177,10 @@ fn existing_file(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusEr
     }
     // A file of an earlier version of the recipe is replaced.
     let same = note.version == recipe.kind.version() && note.recipe == recipe;
-    Ok(same.then(|| note.corpus(path.to_owned(), true)))
+    Ok(same.then(|| note.into_corpus(path.to_owned(), true)))
 }
 
-/// Gives a complete file its name.
+/// Gives a complete file its final name.
 fn finish(
     folder: &Path,
     path: PathBuf,
@@ -185,7 +190,7 @@ fn finish(
     // The note is written first, because a file without a note would never be used or removed.
     note.write(folder, &path)?;
     part.persist(&path).map_err(|error| CorpusError::Io { path: path.clone(), cause: error.error })?;
-    Ok(note.corpus(path, false))
+    Ok(note.into_corpus(path, false))
 }
 
 /// The files that readlab made in `folder`, sorted by name. Their contents are not read.
@@ -197,7 +202,7 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
         let Some(note) = CorpusNote::beside(&path) else { continue };
         let size = path.symlink_metadata().ok().filter(fs::Metadata::is_file).map(|meta| meta.len());
         if note.file_name() == name && size == Some(note.size_bytes()) {
-            found.push(note.corpus(path, true));
+            found.push(note.into_corpus(path, true));
         }
     }
     Ok(found)
@@ -206,8 +211,8 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CleanReport {
     pub removed: Vec<PathBuf>,
-    /// Files that others added to trees that readlab made, complete or not, and files that others
-    /// changed there.
+    /// Files that other programs added to or changed in trees that readlab made, including
+    /// incomplete trees.
     pub kept: Vec<PathBuf>,
 }
 
@@ -281,8 +286,8 @@ fn is_abandoned(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// Writes the content and syncs it; also returns its digest.
-fn write(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, String), CorpusError> {
+/// Writes the content to a temporary file and syncs it; also returns the digest of the content.
+fn write_part_file(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, String), CorpusError> {
     let mut part = create_part_file(folder)?;
     let mut pieces = Pieces::new(recipe);
     let mut digest = Xxh3::new();
@@ -295,8 +300,8 @@ fn write(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, Stri
     Ok((part, format!("{:016x}", digest.digest())))
 }
 
-/// The sorted names in a folder that are UTF-8, as all names of readlab are; none if the folder
-/// does not exist.
+/// The names in a folder, sorted; empty if the folder does not exist. Names that are not UTF-8 are
+/// left out, because readlab makes no such names.
 fn names_in(folder: &Path) -> Result<Vec<String>, CorpusError> {
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// How often a file has what some runtimes treat as the end of a line, besides newlines.
+/// Counts of the characters besides newlines that some runtimes treat as line ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OtherLineEnds {
     /// Carriage returns that are not followed by a newline.
@@ -16,12 +16,12 @@ pub struct OtherLineEnds {
     pub separators: u64,
 }
 
-/// Counts line ends while the bytes pass.
+/// Counts line ends in bytes that arrive piece by piece.
 #[derive(Debug, Default)]
 struct LineEndCounter {
-    found: OtherLineEnds,
-    /// The last two bytes.
-    before: [u8; 2],
+    counts: OtherLineEnds,
+    /// The last two bytes of the pieces so far.
+    last_two: [u8; 2],
 }
 
 impl OtherLineEnds {
@@ -35,7 +35,7 @@ impl OtherLineEnds {
         Ok(counter.finish())
     }
 
-    /// Counts in the content of an archive, which is decoded for that.
+    /// Counts the line ends in the decoded content of an archive.
     pub fn in_content(packed: &PackedFile) -> io::Result<OtherLineEnds> {
         let mut counter = LineEndCounter::default();
         archive::decode(packed, &mut |bytes| {
@@ -45,7 +45,7 @@ impl OtherLineEnds {
         Ok(counter.finish())
     }
 
-    pub fn plus(self, other: OtherLineEnds) -> OtherLineEnds {
+    pub fn sum_with(self, other: OtherLineEnds) -> OtherLineEnds {
         OtherLineEnds {
             lone_returns: self.lone_returns + other.lone_returns,
             separators: self.separators + other.separators,
@@ -56,17 +56,17 @@ impl OtherLineEnds {
 impl LineEndCounter {
     fn take(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            let [second_last, last] = self.before;
-            self.found.lone_returns += u64::from(last == b'\r' && byte != b'\n');
+            let [second_last, last] = self.last_two;
+            self.counts.lone_returns += u64::from(last == b'\r' && byte != b'\n');
             let ends = [second_last, last, byte];
-            self.found.separators += u64::from(matches!(ends, [0xe2, 0x80, 0xa8 | 0xa9] | [_, 0xc2, 0x85]));
-            self.before = [last, byte];
+            self.counts.separators += u64::from(matches!(ends, [0xe2, 0x80, 0xa8 | 0xa9] | [_, 0xc2, 0x85]));
+            self.last_two = [last, byte];
         }
     }
 
     fn finish(mut self) -> OtherLineEnds {
-        self.found.lone_returns += u64::from(self.before[1] == b'\r');
-        self.found
+        self.counts.lone_returns += u64::from(self.last_two[1] == b'\r');
+        self.counts
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
             let packed = PackedFile { path: file.path(), archive, dictionary: &[] };
             let found = OtherLineEnds::in_content(&packed).unwrap();
             assert_eq!(found, OtherLineEnds { lone_returns: 1, separators: 1 });
-            assert_eq!(found.plus(found), OtherLineEnds { lone_returns: 2, separators: 2 });
+            assert_eq!(found.sum_with(found), OtherLineEnds { lone_returns: 2, separators: 2 });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The note beside a deterministic file: its recipe and digest.
 
 use super::{Corpus, CorpusError, create_part_file, file_name, io_error_at};
-use readlab_model::corpus::{Form, Recipe};
+use readlab_model::corpus::{FileForm, Recipe};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The value of `made_by` in notes of readlab.
+/// The value of `made_by` in each note that readlab writes.
 pub(super) const MADE_BY: &str = "readlab corpus";
 
 const NOTE_BYTES_MAX: u64 = 1 << 20;
@@ -48,8 +48,8 @@ impl CorpusNote {
         }
     }
 
-    /// The note of an archive of this size, for the same recipe.
-    pub(super) fn archived(self, archive: Archive, bytes: Option<u64>) -> CorpusNote {
+    /// The note of an archive of this size with the content of the same recipe.
+    pub(super) fn for_archive(self, archive: Archive, bytes: Option<u64>) -> CorpusNote {
         match archive {
             Archive::Zip => CorpusNote { zip_bytes: bytes, ..self },
             Archive::Gzip => CorpusNote { gzip_bytes: bytes, ..self },
@@ -57,12 +57,12 @@ impl CorpusNote {
         }
     }
 
-    pub(super) fn corpus(self, path: PathBuf, reused: bool) -> Corpus {
+    pub(super) fn into_corpus(self, path: PathBuf, was_reused: bool) -> Corpus {
         let size_bytes = self.size_bytes();
-        Corpus { path, recipe: self.recipe, size_bytes, digest: self.digest, reused }
+        Corpus { path, recipe: self.recipe, size_bytes, digest: self.digest, was_reused }
     }
 
-    fn form(&self) -> Form {
+    fn form(&self) -> FileForm {
         let zip = self.zip_bytes.map(|_| Archive::Zip);
         zip.or(self.gzip_bytes.map(|_| Archive::Gzip)).or(self.archive)
     }
@@ -76,6 +76,7 @@ impl CorpusNote {
         self.zip_bytes.or(self.gzip_bytes).or(self.archive_bytes).unwrap_or(self.recipe.size_bytes)
     }
 
+    /// The note of a file; `None` if the file has no note of readlab.
     pub(super) fn beside(path: &Path) -> Option<CorpusNote> {
         let text = fs::read(note_path(path)).ok()?;
         let note: CorpusNote = serde_json::from_slice(&text).ok()?;
@@ -90,7 +91,7 @@ impl CorpusNote {
     }
 }
 
-/// Gives a complete note its name. It replaces no file but an earlier note.
+/// Gives a complete note its final name. Only an earlier note is replaced.
 pub(super) fn give_name(note: NamedTempFile, path: PathBuf) -> Result<(), CorpusError> {
     if path.symlink_metadata().is_ok() && !is_note(&path) {
         return Err(CorpusError::NotOurs(path));
@@ -100,7 +101,7 @@ pub(super) fn give_name(note: NamedTempFile, path: PathBuf) -> Result<(), Corpus
 }
 
 fn is_note(path: &Path) -> bool {
-    // A note is short. What else has the name may be a pipe, or too large for the memory.
+    // A note is short. Another file with this name may be a pipe, or too large for memory.
     let is_short = path.symlink_metadata().is_ok_and(|it| it.is_file() && it.len() < NOTE_BYTES_MAX);
     let text = if is_short { fs::read(path).unwrap_or_default() } else { Vec::new() };
     serde_json::from_slice::<serde_json::Value>(&text).is_ok_and(|note| note["made_by"] == MADE_BY)

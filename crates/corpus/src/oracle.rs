@@ -1,5 +1,5 @@
 //! The oracle: the true answers about a file or any other sequence of bytes, computed by the
-//! simplest code of the lab, one read after another, with one loop for each question.
+//! simplest code of the lab: one read after another, and one loop for each answer.
 //!
 //! The oracle must not depend on what it judges, so it shares no code with any contender or scan.
 
@@ -16,10 +16,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Bytes that are read at once; large enough that the oracle reads a large file in seconds.
+/// Size of one read; large enough that the oracle reads a large file in seconds.
 const CHUNK_BYTES: usize = 1 << 18;
 
-/// Bytes at the beginning of a file by which text is recognised.
+/// Number of bytes at the beginning of a file that decide whether the file is text.
 const HEAD_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Truth {
     /// XXH3 of the content, 64 bits, 16 hexadecimal digits.
     pub digest: String,
     /// True if the content looks like text ([`is_text`]); its lines are then counted.
-    pub text: bool,
+    pub is_text: bool,
     /// The kind of archive, recognised by the first bytes; `None` if it is not an archive.
     pub archive: Option<Archive>,
     /// The answers about the files in the content, if it is a tar.
@@ -46,7 +46,7 @@ pub struct Tally {
     digest: Xxh3,
 }
 
-/// What is counted without regard to the order of the bytes.
+/// The counts that do not depend on the order of the bytes.
 #[derive(Default)]
 pub(super) struct Sums {
     pub(super) bytes: u64,
@@ -57,7 +57,7 @@ pub(super) struct Sums {
 impl Sums {
     pub(super) fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
-        self.newlines += newlines(piece);
+        self.newlines += count_newlines(piece);
         self.sum = piece.iter().fold(self.sum, |sum, &byte| sum.wrapping_add(byte));
     }
 }
@@ -84,9 +84,10 @@ impl Tally {
     }
 }
 
-/// Counts newlines in runs whose count fits into a byte, which lets the compiler vectorise the
-/// loop. Users wait for this count, and its time is used to predict the time of other readings.
-fn newlines(piece: &[u8]) -> u64 {
+/// Counts newlines in runs that are so short that their count fits into a byte, so that the
+/// compiler can vectorise the loop. Users wait for this count, and its time is used to predict the
+/// time of other readings.
+fn count_newlines(piece: &[u8]) -> u64 {
     let runs = piece.chunks(usize::from(u8::MAX));
     runs.map(|run| u64::from(run.iter().fold(0_u8, |count, &byte| count + u8::from(byte == b'\n')))).sum()
 }
@@ -99,10 +100,10 @@ struct TruthBuilder {
 }
 
 impl Truth {
-    /// The truth about a target that is neither a text nor an archive, and was read within this time.
+    /// The truth about a target that is neither a text nor an archive, and took this time to read.
     pub fn new(answer: Answer, digest: String, wall: Duration) -> Truth {
         let wall_ns = Nanos::from(wall).0;
-        Truth { answer, products: None, digest, text: false, archive: None, tar_files: None, wall_ns }
+        Truth { answer, products: None, digest, is_text: false, archive: None, tar_files: None, wall_ns }
     }
 }
 
@@ -115,13 +116,14 @@ impl TruthBuilder {
 
     fn finish(self, start: Instant) -> Truth {
         let (answer, digest) = self.tally.finish();
-        let (text, archive) = (is_text(&self.head), Archive::by_magic(&self.head));
+        let (is_text, archive) = (is_text(&self.head), Archive::by_magic(&self.head));
         let tar_files = self.tar.finish(&answer);
-        Truth { text, archive, tar_files, ..Truth::new(answer, digest, start.elapsed()) }
+        Truth { is_text, archive, tar_files, ..Truth::new(answer, digest, start.elapsed()) }
     }
 }
 
-/// Called before every piece with the number of bytes so far; an error ends the reading.
+/// A function that is called before every piece with the number of bytes so far. If it returns an
+/// error, the reading ends.
 pub type ContinueCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
 
 /// Reads the whole file once, without a time limit.

@@ -11,42 +11,42 @@ use readlab_model::corpus::{CorpusKind, Recipe};
 pub struct Pieces {
     recipe: Recipe,
     random: Xoshiro256PlusPlus,
-    made: u64,
-    rows: u64,
+    made_bytes: u64,
+    row_count: u64,
     /// The part of the last row that belongs to the next piece.
-    carry: Vec<u8>,
+    carried_row: Vec<u8>,
 }
 
-/// Length of a piece; the last piece is shorter.
+/// Length of a piece, in bytes; the last piece may be shorter.
 const PIECE_BYTES: usize = 1 << 20;
 
 impl Pieces {
     pub fn new(recipe: Recipe) -> Pieces {
         let random = Xoshiro256PlusPlus::seed_from_u64(recipe.seed);
-        Pieces { recipe, random, made: 0, rows: 0, carry: Vec::new() }
+        Pieces { recipe, random, made_bytes: 0, row_count: 0, carried_row: Vec::new() }
     }
 
     /// Replaces `piece` by the next piece; returns `false` after the last one.
     pub fn next_into(&mut self, piece: &mut Vec<u8>) -> bool {
-        let left = self.recipe.size_bytes - self.made;
+        let left = self.recipe.size_bytes - self.made_bytes;
         let len = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES);
         piece.clear();
-        piece.append(&mut self.carry);
+        piece.append(&mut self.carried_row);
         while piece.len() < len {
             match self.recipe.kind {
                 CorpusKind::Lines => write_line(&mut self.random, piece),
                 CorpusKind::Gdelt => {
-                    write_row(&mut self.random, self.rows, piece);
-                    self.rows += 1;
+                    write_row(&mut self.random, self.row_count, piece);
+                    self.row_count += 1;
                 }
                 CorpusKind::Random => piece.extend_from_slice(&self.random.next_u64().to_le_bytes()),
                 CorpusKind::A => piece.resize(len, b'A'),
             }
         }
-        self.carry.extend_from_slice(&piece[len..]);
+        self.carried_row.extend_from_slice(&piece[len..]);
         piece.truncate(len);
-        self.made += len as u64;
-        if self.recipe.kind.is_text() && self.made == self.recipe.size_bytes {
+        self.made_bytes += len as u64;
+        if self.recipe.kind.is_text() && self.made_bytes == self.recipe.size_bytes {
             piece.pop();
             piece.extend((len > 0).then_some(b'\n'));
         }
@@ -89,29 +89,29 @@ fn write_line(random: &mut impl Rng, text: &mut Vec<u8>) {
     text.push(b'\n');
 }
 
-/// Bytes and lines of the published file: 70.1 bytes for each line with its newline.
+/// Size and number of lines of the published file: 70.1 bytes per line, newlines included.
 const PUBLISHED_BYTES: u64 = 6_120_000_000;
 const PUBLISHED_LINES: u64 = 87_298_047;
 
 /// Bytes of a row without the codes of its two actors.
 const ROW_BYTES: u64 = 66;
 
-/// Letters in the code of an actor. Many rows have only one actor, or none.
+/// Number of letters in the code of an actor. Many rows have only one actor, or none.
 const ACTOR_LETTERS: u64 = 3;
 
-const ROWS_A_DAY: u64 = 4096;
+const ROWS_PER_DAY: u64 = 4096;
 
 /// Number of different actors, event codes and places. With these numbers a zip file compresses the
 /// rows as well as the published file: 6.2 times.
-const ACTORS: u64 = 60;
-const EVENT_CODES: u64 = 60;
-const PLACES: u64 = 128;
+const ACTOR_COUNT: u64 = 60;
+const EVENT_CODE_COUNT: u64 = 60;
+const PLACE_COUNT: u64 = 128;
 
 /// Writes one event: date, two actors, code, counts, class, scale, and three places with type,
 /// latitude and longitude. Events are sorted by date. Most events use a few actors, codes and
 /// places, class and scale follow from the code, and most events have the same place three times.
 fn write_row(random: &mut impl Rng, number: u64, text: &mut Vec<u8>) {
-    let day = number / ROWS_A_DAY;
+    let day = number / ROWS_PER_DAY;
     write_digits(text, 1979 + day / 336 % 8000, 4);
     write_digits(text, 1 + day % 336 / 28, 2);
     write_digits(text, 1 + day % 28, 2);
@@ -119,7 +119,7 @@ fn write_row(random: &mut impl Rng, number: u64, text: &mut Vec<u8>) {
         text.push(b'\t');
         write_actor(random, text);
     }
-    let code = random_mostly_low(random, EVENT_CODES);
+    let code = random_mostly_low(random, EVENT_CODE_COUNT);
     let sources = if random_below(random, 2) == 0 { 1 } else { 1 + random_mostly_low(random, 9) };
     let mentions = if random_below(random, 2) == 0 { 10 } else { 1 + random_mostly_low(random, 89) };
     for (value, width) in [(code * 37 % 200, 3), (sources, 1), (mentions, 2), (code % 4 + 1, 1)] {
@@ -128,10 +128,10 @@ fn write_row(random: &mut impl Rng, number: u64, text: &mut Vec<u8>) {
     }
     text.push(b'\t');
     write_decimal(text, code * 73 % 200, 10, 1);
-    let first = random_mostly_low(random, PLACES);
+    let first = random_mostly_low(random, PLACE_COUNT);
     write_place(first, text);
     for _ in 0..2 {
-        let number = if random_below(random, 4) > 0 { first } else { random_mostly_low(random, PLACES) };
+        let number = if random_below(random, 4) > 0 { first } else { random_mostly_low(random, PLACE_COUNT) };
         write_place(number, text);
     }
     text.push(b'\n');
@@ -144,7 +144,7 @@ fn write_actor(random: &mut impl Rng, text: &mut Vec<u8>) {
     const ACTOR_PROBABILITY: u64 =
         ((PUBLISHED_BYTES - ROW_BYTES * PUBLISHED_LINES) << 32) / (2 * ACTOR_LETTERS * PUBLISHED_LINES);
     if random.next_u64() >> 32 < ACTOR_PROBABILITY {
-        let number = random_mostly_low(random, ACTORS);
+        let number = random_mostly_low(random, ACTOR_COUNT);
         text.extend([7, 11, 5].map(|step| b'A' + (number * step % 26) as u8));
     }
 }
@@ -170,8 +170,8 @@ fn write_digits(text: &mut Vec<u8>, value: u64, width: u32) {
     text.extend((0..width).rev().map(|place| b'0' + (value / 10_u64.pow(place) % 10) as u8));
 }
 
-/// Writes a signed number with one decimal, for a value below 20 times the limit. It always has a
-/// sign, so that only actors change the length of a row.
+/// Writes a number with a sign and one decimal; the value must be below 20 times the limit.
+/// Positive numbers have a sign too, so that only actors change the length of a row.
 fn write_decimal(text: &mut Vec<u8>, value: u64, limit: u64, width: u32) {
     text.push(if value < limit * 10 { b'-' } else { b'+' });
     write_digits(text, value % (limit * 10) / 10, width);

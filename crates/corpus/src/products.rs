@@ -6,11 +6,10 @@
 
 use readlab_model::trial::{Answer, Work};
 
-/// The identification of a piece and its count are each reduced modulo this prime and then
-/// multiplied.
+/// The identifier of a piece and its count are both reduced modulo this prime and then multiplied.
 const PRIME: u64 = 65_521;
 
-/// The sums of the products over all pieces, one for each number that may be counted.
+/// The sums of the products over all pieces: one sum for each number that a contender may count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Products {
     pub(super) newlines: u32,
@@ -20,9 +19,10 @@ pub struct Products {
 }
 
 impl Products {
-    /// True if an answer proves each piece for this work, or has no proof and `must_prove` is
-    /// false. Newlines and lines prove each other; the product uses the number that was counted.
-    pub fn agree(&self, work: Work, answer: &Answer, must_prove: bool) -> bool {
+    /// True if the answer's product proves each piece for this work, or if the answer has no
+    /// product and `must_prove` is false. Newlines and lines prove each other; the product uses the
+    /// number that was counted.
+    pub fn match_answer(&self, work: Work, answer: &Answer, must_prove: bool) -> bool {
         // Names are proven by their numbers, without products.
         if work.finds_names() {
             return true;
@@ -48,12 +48,12 @@ impl Products {
         }
     }
 
-    /// Adds a piece. `tells` identifies the piece: the bytes of a file, or the number of a block.
-    pub(super) fn add(&mut self, tells: u64, piece: &Answer) {
+    /// Adds a piece. Its identifier is the size of a file in bytes, or the number of a block.
+    pub(super) fn add(&mut self, identifier: u64, piece: &Answer) {
         let product = |value: u64| {
-            let tells = tells % PRIME + 1;
+            let identifier = identifier % PRIME + 1;
             // Both factors are at most 65,521, whose square is below 2^32.
-            u32::try_from(tells * (value % PRIME + 1)).expect("it is below 2^32")
+            u32::try_from(identifier * (value % PRIME + 1)).expect("it is below 2^32")
         };
         let count = |sum: &mut u32, value: Option<u64>| {
             *sum = sum.wrapping_add(product(value.unwrap_or_default()));

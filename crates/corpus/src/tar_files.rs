@@ -1,93 +1,95 @@
-//! The files in a tar, while its bytes pass: the answers about their bytes alone. A folder and its
-//! tar have the same files, though their bytes differ.
+//! The answers about the files in a tar, computed while the bytes of the tar arrive. A folder and a
+//! tar of it have the same files, although the bytes of the tar also contain headers.
 //!
-//! Every other byte is counted: headers, padding, and the data of extended headers. The answers about
-//! the files are those about all bytes without these. The formats are ustar, pax and GNU. A tar with
-//! sparse files, or with a file of 8 GiB and more in the format pax, is not understood.
+//! The bytes that belong to no file are counted: headers, padding, and the data of extended
+//! headers. Subtracting these counts from the answers about all bytes gives the answers about the
+//! files. The formats are ustar, pax and GNU. A tar with sparse files, or with a file of 8 GiB or
+//! more in the format pax, is not recognised as a tar.
 
 use super::oracle::Sums;
 use readlab_model::trial::Answer;
 
-/// Headers and the data behind them fill whole blocks of this size.
+/// Headers, and the data after them, fill whole blocks of this size.
 const BLOCK_BYTES: usize = 512;
 
-/// Where the fields of a header are.
-const SIZE: std::ops::Range<usize> = 124..136;
-const CHECKSUM: std::ops::Range<usize> = 148..156;
-const KIND: usize = 156;
-const MAGIC: std::ops::Range<usize> = 257..262;
+/// Positions of the fields in a header.
+const SIZE_FIELD: std::ops::Range<usize> = 124..136;
+const CHECKSUM_FIELD: std::ops::Range<usize> = 148..156;
+const KIND_OFFSET: usize = 156;
+const MAGIC_FIELD: std::ops::Range<usize> = 257..262;
 
-/// Follows the headers of a tar.
+/// Reads the headers of a tar, and skips the bytes of its files.
 #[derive(Default)]
 pub(super) struct TarFiles {
-    /// The bytes of the current header so far.
+    /// The bytes of the current header that have arrived.
     header: Vec<u8>,
-    /// Bytes of the current file that have not passed yet.
+    /// Number of bytes of the current file that have not arrived yet.
     file_left_bytes: u64,
-    /// Bytes of padding or of an extended header that have not passed yet.
+    /// Number of bytes of padding or of an extended header that have not arrived yet.
     other_left_bytes: u64,
-    /// Number of files.
-    files: u64,
+    file_count: u64,
     /// Sums over the bytes that belong to no file.
-    others: Sums,
-    /// A block of zeros has passed, which ends the tar.
+    other_bytes: Sums,
+    /// True if a block of zeros has arrived, which ends the tar.
     has_ended: bool,
-    is_no_tar: bool,
+    /// True if the bytes so far cannot be those of a tar.
+    is_not_tar: bool,
 }
 
 impl TarFiles {
     pub(super) fn take(&mut self, mut piece: &[u8]) {
-        while !piece.is_empty() && !self.is_no_tar {
+        while !piece.is_empty() && !self.is_not_tar {
             if self.has_ended {
-                // Content behind the end belongs to another tar, or to a file that is too large for its
-                // header.
-                self.is_no_tar |= piece.iter().any(|byte| *byte != 0);
-                self.others.take(piece);
+                // Bytes other than zeros after the end belong to another tar, or to a file that is
+                // too large for its header.
+                self.is_not_tar |= piece.iter().any(|byte| *byte != 0);
+                self.other_bytes.take(piece);
                 return;
             }
             piece = if self.file_left_bytes > 0 {
-                let (now, rest) = split(piece, self.file_left_bytes);
+                let (now, rest) = split_at_most(piece, self.file_left_bytes);
                 self.file_left_bytes -= now.len() as u64;
                 rest
             } else if self.other_left_bytes > 0 {
-                let (now, rest) = split(piece, self.other_left_bytes);
-                self.others.take(now);
+                let (now, rest) = split_at_most(piece, self.other_left_bytes);
+                self.other_bytes.take(now);
                 self.other_left_bytes -= now.len() as u64;
                 rest
             } else {
-                let (now, rest) = split(piece, (BLOCK_BYTES - self.header.len()) as u64);
+                let (now, rest) = split_at_most(piece, (BLOCK_BYTES - self.header.len()) as u64);
                 self.header.extend_from_slice(now);
                 if self.header.len() == BLOCK_BYTES {
                     let header = std::mem::take(&mut self.header);
-                    self.others.take(&header);
-                    self.is_no_tar = self.follow_header(&header).is_none();
+                    self.other_bytes.take(&header);
+                    self.is_not_tar = self.follow_header(&header).is_none();
                 }
                 rest
             };
         }
     }
 
-    /// Finds what follows a header; `None` if it is none, or if the tar ends before any file.
+    /// Determines from a header what follows it; `None` if these bytes are not a header, or if the
+    /// tar ends before any file.
     fn follow_header(&mut self, header: &[u8]) -> Option<()> {
         if header.iter().all(|byte| *byte == 0) {
             self.has_ended = true;
-            return (self.files > 0).then_some(());
+            return (self.file_count > 0).then_some(());
         }
         let sum_of = |bytes: &[u8]| bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>();
-        // The checksum is of the header with spaces in its place.
-        let sum = sum_of(header) - sum_of(&header[CHECKSUM]) + 8 * u64::from(b' ');
-        if header[MAGIC] != *b"ustar" || number(&header[CHECKSUM])? != sum {
+        // The checksum is the sum of the header's bytes, with spaces in the checksum field.
+        let sum = sum_of(header) - sum_of(&header[CHECKSUM_FIELD]) + 8 * u64::from(b' ');
+        if header[MAGIC_FIELD] != *b"ustar" || parse_number(&header[CHECKSUM_FIELD])? != sum {
             return None;
         }
-        let size_bytes = number(&header[SIZE])?;
+        let size_bytes = parse_number(&header[SIZE_FIELD])?;
         let padded_bytes = size_bytes.checked_next_multiple_of(BLOCK_BYTES as u64)?;
-        match header[KIND] {
+        match header[KIND_OFFSET] {
             b'0' | 0 | b'7' => {
                 // The data of a sparse file in the format pax is a map and parts of the file.
                 if header[..100].windows(14).any(|name| name == b"GNUSparseFile.") {
                     return None;
                 }
-                self.files += 1;
+                self.file_count += 1;
                 (self.file_left_bytes, self.other_left_bytes) = (size_bytes, padded_bytes - size_bytes);
             }
             // Links, devices, folders and pipes have no data.
@@ -99,31 +101,32 @@ impl TarFiles {
         Some(())
     }
 
-    /// The answers about the files, given those about all bytes; `None` if the bytes are no whole tar.
+    /// The answers about the files, computed from the answers about all bytes; `None` if the bytes
+    /// are not a whole tar.
     pub(super) fn finish(self, all: &Answer) -> Option<Answer> {
         let is_whole = self.header.is_empty() && self.file_left_bytes == 0 && self.other_left_bytes == 0;
-        if self.is_no_tar || !is_whole || self.files == 0 {
+        if self.is_not_tar || !is_whole || self.file_count == 0 {
             return None;
         }
-        let Sums { bytes, newlines, sum } = self.others;
+        let Sums { bytes, newlines, sum } = self.other_bytes;
         Some(Answer {
             bytes: all.bytes?.checked_sub(bytes),
             newlines: all.newlines?.checked_sub(newlines),
             sum: Some((all.sum? + 256 - u64::from(sum)) % 256),
-            files: Some(self.files),
+            files: Some(self.file_count),
             ..Answer::default()
         })
     }
 }
 
 /// Splits a piece after this many bytes, or at its end if it is shorter.
-fn split(piece: &[u8], bytes: u64) -> (&[u8], &[u8]) {
+fn split_at_most(piece: &[u8], bytes: u64) -> (&[u8], &[u8]) {
     piece.split_at(usize::try_from(bytes).unwrap_or(usize::MAX).min(piece.len()))
 }
 
-/// A number in a field of a header: in octal digits, or as GNU writes large ones, big-endian behind a
-/// first byte of 128.
-fn number(field: &[u8]) -> Option<u64> {
+/// Parses a number in a field of a header: octal digits, or GNU's form for large numbers, which is
+/// a byte of 128 and then a big-endian number.
+fn parse_number(field: &[u8]) -> Option<u64> {
     match field {
         [0x80, large @ ..] => {
             large.iter().try_fold(0_u64, |all, byte| all.checked_mul(256)?.checked_add(u64::from(*byte)))
@@ -140,22 +143,22 @@ mod tests {
     use super::*;
     use crate::oracle::Tally;
 
-    /// A header of this kind, with data and padding behind it.
+    /// A header of this kind, followed by its data and padding.
     fn entry(kind: u8, name: &str, data: &[u8]) -> Vec<u8> {
         let mut entry = vec![0; BLOCK_BYTES];
         entry[..name.len()].copy_from_slice(name.as_bytes());
-        entry[SIZE].copy_from_slice(format!("{:011o}\0", data.len()).as_bytes());
-        entry[CHECKSUM].fill(b' ');
-        entry[KIND] = kind;
-        entry[MAGIC].copy_from_slice(b"ustar");
+        entry[SIZE_FIELD].copy_from_slice(format!("{:011o}\0", data.len()).as_bytes());
+        entry[CHECKSUM_FIELD].fill(b' ');
+        entry[KIND_OFFSET] = kind;
+        entry[MAGIC_FIELD].copy_from_slice(b"ustar");
         let sum: u64 = entry.iter().map(|byte| u64::from(*byte)).sum();
-        entry[CHECKSUM].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        entry[CHECKSUM_FIELD].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
         entry.extend_from_slice(data);
         entry.resize(entry.len().next_multiple_of(BLOCK_BYTES), 0);
         entry
     }
 
-    /// The answers about the files of a tar that passes in pieces of this size.
+    /// The answers about the files of a tar that arrives in pieces of this size.
     fn files_of(tar: &[u8], piece_bytes: usize) -> Option<Answer> {
         let (mut files, mut tally) = (TarFiles::default(), Tally::default());
         for piece in tar.chunks(piece_bytes) {
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_and_padding_are_no_content_however_the_bytes_pass() {
+    fn headers_and_padding_are_not_content_whatever_the_size_of_the_pieces() {
         let content = [b"one\ntwo".to_vec(), "line\n".repeat(200).into_bytes()].concat();
         let sum = content.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
         let expected = Answer {
@@ -225,9 +228,9 @@ mod tests {
 
     #[test]
     fn numbers_are_octal_or_as_gnu_writes_large_ones() {
-        assert_eq!(number(b"00000000017\0"), Some(15));
-        assert_eq!(number(b"   17 \0     "), Some(15));
-        assert_eq!(number(&[0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1]), Some((2 << 32) + 1));
-        assert_eq!((number(b"9\0"), number(&[0xff; 12])), (None, None));
+        assert_eq!(parse_number(b"00000000017\0"), Some(15));
+        assert_eq!(parse_number(b"   17 \0     "), Some(15));
+        assert_eq!(parse_number(&[0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1]), Some((2 << 32) + 1));
+        assert_eq!((parse_number(b"9\0"), parse_number(&[0xff; 12])), (None, None));
     }
 }

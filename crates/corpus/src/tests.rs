@@ -1,4 +1,4 @@
-//! Tests of the corpus: files are made once, mended, listed, and removed.
+//! Tests of the corpus: files are made once, checked, listed, and removed.
 
 use super::*;
 use readlab_model::corpus::CorpusKind;
@@ -9,10 +9,10 @@ const RECIPE: Recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 100_000, se
 fn a_corpus_file_is_made_once_and_a_changed_one_is_neither_used_nor_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let made = make(folder.path(), RECIPE).unwrap();
-    assert!(!made.reused);
+    assert!(!made.was_reused);
     assert_eq!(oracle::truth(&made.path).unwrap().digest, made.digest);
     let again = make(folder.path(), RECIPE).unwrap();
-    assert_eq!(again, Corpus { reused: true, ..made.clone() });
+    assert_eq!(again, Corpus { was_reused: true, ..made.clone() });
 
     let mut changed = fs::read(&made.path).unwrap();
     changed[50_000] ^= 1;
@@ -61,11 +61,11 @@ fn only_a_folder_that_readlab_created_is_removed_with_its_last_file() {
 #[test]
 fn every_archive_form_is_made_once_listed_with_its_size_and_cleaned() {
     let folder = tempfile::tempdir().unwrap();
-    let forms: Vec<Form> = [None].into_iter().chain(Archive::ALL.map(Some)).collect();
+    let forms: Vec<FileForm> = [None].into_iter().chain(Archive::ALL.map(Some)).collect();
     let made = make_forms(folder.path(), RECIPE, &forms).unwrap();
-    assert!(made.iter().all(|(_, corpus)| !corpus.reused));
+    assert!(made.iter().all(|(_, corpus)| !corpus.was_reused));
     let again = make_forms(folder.path(), RECIPE, &forms).unwrap();
-    assert!(again.iter().all(|(_, corpus)| corpus.reused));
+    assert!(again.iter().all(|(_, corpus)| corpus.was_reused));
     let listed = list(folder.path()).unwrap();
     assert_eq!(listed.len(), forms.len());
     for corpus in listed.iter().chain(made.iter().map(|(_, corpus)| corpus)) {
@@ -91,7 +91,7 @@ fn a_file_that_readlab_did_not_make_is_left_unchanged() {
     // The note of a file that was removed is an earlier note.
     fs::remove_file(&note).unwrap();
     fs::remove_file(make(folder.path(), RECIPE).unwrap().path).unwrap();
-    assert!(!make(folder.path(), RECIPE).unwrap().reused);
+    assert!(!make(folder.path(), RECIPE).unwrap().was_reused);
 }
 
 #[test]

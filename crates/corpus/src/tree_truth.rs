@@ -14,8 +14,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Interval of the checks whether to continue.
-const CHECK_EVERY: Duration = Duration::from_millis(10);
+/// Interval at which `check` is called.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Sums of the answers, proofs and digests of several files. A tree counts as text if most of its
 /// bytes are in text files.
@@ -31,12 +31,12 @@ impl Sums {
     fn from_truth(file: &Truth) -> Sums {
         let mut products = Products::default();
         products.add(file.answer.bytes.unwrap_or_default(), &file.answer);
-        let text_bytes = if file.text { file.answer.bytes.unwrap_or_default() } else { 0 };
+        let text_bytes = if file.is_text { file.answer.bytes.unwrap_or_default() } else { 0 };
         let answer = Answer { files: Some(1), ..file.answer };
         Sums { answer, products, digest: xxh3_64(file.digest.as_bytes()), text_bytes }
     }
 
-    /// The sums over the files of both, in any order.
+    /// The sums over the files of `self` and `other` together.
     fn sum_with(self, other: Sums) -> Sums {
         let (one, two) = (self.answer, other.answer);
         let add =
@@ -82,14 +82,14 @@ where
                 is_stopped.store(true, Relaxed);
                 return Err(error);
             }
-            thread::sleep(CHECK_EVERY);
+            thread::sleep(CHECK_INTERVAL);
         }
         reading.join().unwrap_or_else(|panic| resume_unwind(panic))
     })?;
     let Sums { answer, products, digest, text_bytes } = sums.unwrap_or_default();
-    let text = text_bytes * 2 >= answer.bytes.unwrap_or_default();
+    let is_text = text_bytes * 2 >= answer.bytes.unwrap_or_default();
     let truth = Truth::new(answer, format!("{digest:016x}"), start.elapsed());
-    Ok(Truth { products: Some(products), text, ..truth })
+    Ok(Truth { products: Some(products), is_text, ..truth })
 }
 
 #[cfg(test)]
@@ -130,15 +130,15 @@ mod tests {
         // Both files together have as many bytes and newlines as reading the second file twice.
         let products = truth(&[b"\n", b"\n\nx"]).products.unwrap();
         let twice = truth(&[b"\nx", b"\nx"]).products.unwrap();
-        assert!(products.agree(Work::Newlines, &answer(3, products.newlines.into()), true));
-        assert!(!products.agree(Work::Newlines, &answer(3, twice.newlines.into()), true));
+        assert!(products.match_answer(Work::Newlines, &answer(3, products.newlines.into()), true));
+        assert!(!products.match_answer(Work::Newlines, &answer(3, twice.newlines.into()), true));
     }
 
     #[test]
     fn a_method_must_prove_each_file_and_a_command_need_not() {
         let products = truth(&[b"\n"]).products.unwrap();
         let silent = Answer { newlines: Some(1), ..Answer::default() };
-        let agree = |must_prove| products.agree(Work::Newlines, &silent, must_prove);
+        let agree = |must_prove| products.match_answer(Work::Newlines, &silent, must_prove);
         assert!(agree(false) && !agree(true));
     }
 
@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn a_tree_is_text_if_most_of_its_bytes_are_in_text_files() {
-        assert!(truth(&[b"long text\n", b"\0"]).text);
-        assert!(!truth(&[b"t\n", b"\0\0\0\0\0"]).text);
+        assert!(truth(&[b"long text\n", b"\0"]).is_text);
+        assert!(!truth(&[b"t\n", b"\0\0\0\0\0"]).is_text);
     }
 
     #[test]

@@ -27,7 +27,7 @@ use walkdir::WalkDir;
 /// The version of the generator. A tree of another version counts as another tree.
 const VERSION: u32 = 1;
 
-/// The most files of a tree.
+/// Largest number of files in a tree.
 pub const FILES_MAX: u64 = 10_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -55,7 +55,7 @@ pub struct CorpusTree {
     pub recipe: TreeRecipe,
     pub size_bytes: u64,
     pub digest: String,
-    pub reused: bool,
+    pub was_reused: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ impl TreeKind {
     /// The deciles of the file sizes, in bytes, from the smallest to the largest file; between two
     /// deciles all sizes are equally likely. Modelled on source trees (median about 5 kB, a few
     /// files a hundred times as large), photographs of phones, and shards of 16 MB.
-    fn deciles(self) -> [u64; 11] {
+    fn size_deciles_bytes(self) -> [u64; 11] {
         match self {
             TreeKind::Source => [0, 250, 800, 1_700, 3_100, 5_000, 7_800, 12_000, 19_000, 34_000, 400_000],
             TreeKind::Pictures => [
@@ -88,7 +88,7 @@ impl TreeKind {
         }
     }
 
-    fn content(self, size_bytes: u64, seed: u64) -> Recipe {
+    fn file_recipe(self, size_bytes: u64, seed: u64) -> Recipe {
         let kind = if self == TreeKind::Source { CorpusKind::Lines } else { CorpusKind::Random };
         Recipe { kind, size_bytes, seed }
     }
@@ -113,7 +113,7 @@ impl TreeRecipe {
         format!("{}-{}files-seed{}", self.kind.word(), self.files, self.seed)
     }
 
-    /// The recipe in the name of a folder in which a tree was being written.
+    /// Parses the recipe in the temporary name of a tree; `None` if it is not such a name.
     fn from_part_name(name: &str) -> Option<TreeRecipe> {
         let (named, _) = name.strip_prefix(PART_PREFIX)?.strip_suffix(PART_SUFFIX)?.rsplit_once('-')?;
         let (kind, rest) = named.split_once('-')?;
@@ -123,9 +123,9 @@ impl TreeRecipe {
         Some(TreeRecipe { kind: *kind, files, seed: seed.parse().ok()? })
     }
 
-    fn sizes(&self) -> impl Iterator<Item = u64> {
+    fn file_sizes_bytes(&self) -> impl Iterator<Item = u64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        let deciles = self.kind.deciles();
+        let deciles = self.kind.size_deciles_bytes();
         (0..self.files).map(move |_| {
             let drawn = random.next_u64();
             let tenth = usize::try_from(drawn % 10).expect("below ten");
@@ -138,11 +138,11 @@ impl TreeRecipe {
     fn write(&self, folder: &Path) -> io::Result<u64> {
         let mut whole = 0;
         let mut piece = Vec::new();
-        for (index, size_bytes) in (0_u64..).zip(self.sizes()) {
+        for (index, size_bytes) in (0_u64..).zip(self.file_sizes_bytes()) {
             let path = folder.join(self.kind.file_path(index));
             fs::create_dir_all(path.parent().unwrap_or(folder))?;
             let mut file = File::create_new(&path)?;
-            let mut pieces = Pieces::new(self.kind.content(size_bytes, self.seed.wrapping_add(index)));
+            let mut pieces = Pieces::new(self.kind.file_recipe(size_bytes, self.seed.wrapping_add(index)));
             while size_bytes > 0 && pieces.next_into(&mut piece) {
                 file.write_all(&piece)?;
             }
@@ -159,11 +159,11 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
     if path.symlink_metadata().is_ok() {
         let is_this = |note: &TreeNote| (note.tree_version, note.tree) == (VERSION, recipe);
         return match TreeNote::beside(&path).filter(is_this) {
-            Some(note) if digest(&path)? == note.digest => Ok(note.tree(path, true)),
+            Some(note) if content_digest(&path)? == note.digest => Ok(note.into_tree(path, true)),
             _ => Err(CorpusError::NotOurs(path)),
         };
     }
-    check_space(folder, recipe.sizes().map(|bytes| bytes.next_multiple_of(4096)).sum())?;
+    check_space(folder, recipe.file_sizes_bytes().map(|bytes| bytes.next_multiple_of(4096)).sum())?;
     make_folder(folder)?;
     // The name contains the recipe, so that a tree that a killed run left can be identified.
     let prefix = format!("{PART_PREFIX}{}-", recipe.folder_name());
@@ -179,13 +179,13 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
         tree_version: VERSION,
         tree: recipe,
         size_bytes,
-        digest: digest(part.path())?,
+        digest: content_digest(part.path())?,
     };
     note.write(folder, &path)?;
     fs::rename(part.path(), &path).map_err(io_error_at(&path))?;
     // The folder was renamed, so it must not be removed under its temporary name.
     let _ = part.keep();
-    Ok(note.tree(path, false))
+    Ok(note.into_tree(path, false))
 }
 
 /// The trees that readlab made in `folder`, sorted by name. Their contents are not read.
@@ -196,19 +196,19 @@ pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
         let path = folder.join(name);
         let Some(note) = TreeNote::beside(&path) else { continue };
         if note.tree.folder_name() == name && path.is_dir() {
-            found.push(note.tree(path, true));
+            found.push(note.into_tree(path, true));
         }
     }
     Ok(found)
 }
 
-/// Removes the trees that readlab made, with their notes. Other files below them stay, and are
+/// Removes the trees that readlab made, with their notes. Other files in these trees stay, and are
 /// returned.
 pub(super) fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
     let mut cleaned = CleanReport::default();
     for tree in list(folder)? {
         let kept = remove_files(&tree.path, &tree.recipe, None).map_err(io_error_at(&tree.path))?;
-        // Without its note, what is left of a tree belongs to the user.
+        // Files that are left of a tree without a note belong to the user.
         let note = note_path(&tree.path);
         fs::remove_file(&note).map_err(io_error_at(&note))?;
         cleaned.removed.extend(kept.is_empty().then_some(tree.path).into_iter().chain([note]));
@@ -217,7 +217,8 @@ pub(super) fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
     Ok(cleaned)
 }
 
-/// Removes what a killed run has written of a tree; returns files that readlab did not write.
+/// Removes the files of a tree that a killed run left incomplete; returns files that readlab did
+/// not write.
 pub(super) fn clean_part(part: &Path) -> io::Result<Vec<PathBuf>> {
     let name = part.file_name().unwrap_or_default().to_string_lossy();
     let Some(recipe) = TreeRecipe::from_part_name(&name) else { return Ok(vec![part.to_owned()]) };
@@ -227,10 +228,11 @@ pub(super) fn clean_part(part: &Path) -> io::Result<Vec<PathBuf>> {
     remove_files(part, &recipe, last.as_deref())
 }
 
-/// Removes the files of a recipe, of which one may be incomplete, and folders that become empty.
-/// Returns what is left; a folder that contains nothing of the tree is returned as one path.
+/// Removes the files of a recipe, and folders that become empty. The file `unfinished` is also
+/// removed if it is shorter than in the recipe. Returns the paths that are left; a folder that
+/// contains no file of the tree is one path.
 fn remove_files(root: &Path, recipe: &TreeRecipe, unfinished: Option<&Path>) -> io::Result<Vec<PathBuf>> {
-    let sizes = (0_u64..).zip(recipe.sizes());
+    let sizes = (0_u64..).zip(recipe.file_sizes_bytes());
     let made: BTreeMap<PathBuf, u64> =
         sizes.map(|(index, size)| (root.join(recipe.kind.file_path(index)), size)).collect();
     let is_made = |path: &Path, size: u64| {
@@ -267,7 +269,7 @@ fn remove_files(root: &Path, recipe: &TreeRecipe, unfinished: Option<&Path>) -> 
     Ok(kept)
 }
 
-fn digest(folder: &Path) -> Result<String, CorpusError> {
+fn content_digest(folder: &Path) -> Result<String, CorpusError> {
     let files = WalkDir::new(folder).into_iter().filter(|entry| {
         let is_file = |entry: &walkdir::DirEntry| entry.file_type().is_file();
         entry.as_ref().map_or(true, is_file)
@@ -290,9 +292,9 @@ impl TreeNote {
         give_name(part, note)
     }
 
-    fn tree(self, path: PathBuf, reused: bool) -> CorpusTree {
+    fn into_tree(self, path: PathBuf, was_reused: bool) -> CorpusTree {
         let TreeNote { tree: recipe, size_bytes, digest, .. } = self;
-        CorpusTree { path, recipe, size_bytes, digest, reused }
+        CorpusTree { path, recipe, size_bytes, digest, was_reused }
     }
 }
 
@@ -318,10 +320,10 @@ mod tests {
         assert_eq!(made.digest, "f95dcc70de4fd3bd", "a change of its bytes needs a new version");
         let files = WalkDir::new(&made.path).into_iter().flatten().filter(|it| it.file_type().is_file());
         assert_eq!(files.count(), 45);
-        assert!(made.path.join("m0000/p02/f04.txt").exists() && !made.reused);
+        assert!(made.path.join("m0000/p02/f04.txt").exists() && !made.was_reused);
         let again = make(home.path(), recipe(TreeKind::Source, 45)).unwrap();
-        assert_eq!((again.reused, &again.digest), (true, &made.digest));
-        assert_eq!(list(home.path()).unwrap(), [CorpusTree { reused: true, ..made.clone() }]);
+        assert_eq!((again.was_reused, &again.digest), (true, &made.digest));
+        assert_eq!(list(home.path()).unwrap(), [CorpusTree { was_reused: true, ..made.clone() }]);
         fs::write(made.path.join("m0000/p00/f00.txt"), "changed").unwrap();
         assert!(matches!(make(home.path(), made.recipe), Err(CorpusError::NotOurs(_))));
         fs::remove_file(made.path.join("m0000/p00/f00.txt")).unwrap();
@@ -416,7 +418,7 @@ mod tests {
     #[test]
     fn file_sizes_follow_the_deciles_of_the_kind() {
         let sizes = |kind| -> Vec<u64> {
-            let mut sizes: Vec<u64> = recipe(kind, 2000).sizes().collect();
+            let mut sizes: Vec<u64> = recipe(kind, 2000).file_sizes_bytes().collect();
             sizes.sort_unstable();
             sizes
         };

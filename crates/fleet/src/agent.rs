@@ -3,7 +3,7 @@
 //! hangs keeps all others waiting.
 
 use super::job::JobError;
-use super::message::{HEADER_BYTES, MessageKind, body_bytes, message};
+use super::message::{HEADER_BYTES, MessageKind, body_bytes, encode_message};
 use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_roster::build::{Build, BuildError};
 use readlab_roster::discovery::Query;
@@ -22,7 +22,7 @@ pub(super) struct Agent {
 impl Agent {
     /// Builds the program if necessary, and starts it.
     pub(super) fn start() -> Result<Agent, JobError> {
-        let line = command().map_err(|cause| agent_error(format!("{cause}{}", hint())))?;
+        let line = start_command().map_err(|cause| agent_error(format!("{cause}{}", hint_suffix())))?;
         Ok(Agent { process: InheritingProgram::start(&line).map_err(agent_error)? })
     }
 
@@ -34,14 +34,14 @@ impl Agent {
         body: &[u8],
         time_limit: Duration,
     ) -> Result<Vec<u8>, JobError> {
-        self.process.write(&message(kind, body)).map_err(end_of_job)?;
+        self.process.write(&encode_message(kind, body)).map_err(job_ended_error)?;
         let deadline = Instant::now() + time_limit;
         let failed = |cause: io::Error| match cause.kind() {
             io::ErrorKind::TimedOut => {
                 let seconds = time_limit.as_secs();
                 JobError(format!("not all ranks came within {seconds} s: one hangs or is stopped"))
             }
-            _ => end_of_job(cause),
+            _ => job_ended_error(cause),
         };
         let mut head = [0; HEADER_BYTES];
         self.process.read(&mut head, deadline).map_err(failed)?;
@@ -62,7 +62,7 @@ impl Agent {
 
     fn send_last(mut self, kind: MessageKind, reason: &str) {
         // An agent that has ended needs no message.
-        let _ = self.process.write(&message(kind, reason.as_bytes()));
+        let _ = self.process.write(&encode_message(kind, reason.as_bytes()));
         self.process.await_end();
     }
 }
@@ -71,8 +71,8 @@ fn agent_error(why: impl Display) -> JobError {
     JobError(format!("the fleet's agent: {why}"))
 }
 
-/// The error if the agent has ended: MPI or another rank ended the job.
-pub(super) fn end_of_job(cause: io::Error) -> JobError {
+/// The error after the agent has ended, because MPI or another rank ended the job.
+pub(super) fn job_ended_error(cause: io::Error) -> JobError {
     JobError(format!("the MPI job ended: {cause}"))
 }
 
@@ -85,14 +85,14 @@ pub fn entry() -> RosterEntry {
 }
 
 /// The command that starts the agent, which is built if necessary.
-fn command() -> Result<CommandLine, BuildError> {
+fn start_command() -> Result<CommandLine, BuildError> {
     let entry = entry();
     entry.build_once(|| notice::show(format!("building {}", entry.name)))?;
     entry.command()
 }
 
 /// How to install what is missing to build the agent, after a semicolon.
-fn hint() -> String {
+fn hint_suffix() -> String {
     entry().hint().map(|hint| format!("; {hint}")).unwrap_or_default()
 }
 

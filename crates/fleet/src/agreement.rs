@@ -82,7 +82,7 @@ struct ComparedFacts {
 pub struct AgreementTerms<'a> {
     pub share: Share,
     /// The fleet whose run is resumed; `None` for a new run.
-    pub before: Option<&'a Fleet>,
+    pub resumed_fleet: Option<&'a Fleet>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ pub struct Agreement {
     pub fleet: Fleet,
     pub answers: Vec<FleetAnswers>,
     /// Page caches that several ranks share.
-    pub shared: Vec<SharedCache>,
+    pub shared_caches: Vec<SharedCache>,
 }
 
 impl Agreement {
@@ -109,9 +109,9 @@ impl Agreement {
         self
     }
 
-    /// The joint expected answers of the first `ranks` ranks; if all ranks read the same bytes, of
-    /// any other ranks, too.
-    pub fn answers_of(&self, ranks: usize) -> FleetAnswers {
+    /// The joint expected answers of the first `ranks` ranks. If all ranks read the same bytes, any
+    /// `ranks` ranks have these joint answers.
+    pub fn joint_answers(&self, ranks: usize) -> FleetAnswers {
         let first = || self.answers.iter().take(ranks);
         let decoded: Option<Vec<Answer>> = first().map(|it| it.decoded).collect();
         FleetAnswers {
@@ -131,8 +131,8 @@ pub struct SharedCache {
     pub device_bytes: Option<u64>,
 }
 
-/// Compares the statements of all ranks. A rank that could not prepare gives the reason instead.
-/// The terms of rank 0 apply to all.
+/// Compares the statements of all ranks. A rank that could not prepare passes the reason instead of
+/// its statement. All ranks use the terms of rank 0.
 pub fn agree(
     job: &Job,
     terms: AgreementTerms,
@@ -143,10 +143,10 @@ pub fn agree(
     let found: Result<ComparedFacts, String> = job.broadcast(found.as_ref())?;
     Ok(found.map(|ComparedFacts { share, library, readers, witness }| {
         let answers = readers.iter().map(|it| it.file.answers).collect();
-        let ranks = ranks(&readers);
-        let shared = shared_caches(share, &readers, &ranks);
+        let ranks = record_ranks(&readers);
+        let shared_caches = shared_caches(share, &readers, &ranks);
         let witness = witness.as_ref().map(WitnessFacts::to_witness);
-        Agreement { fleet: Fleet { library, share, ranks, witness }, answers, shared }
+        Agreement { fleet: Fleet { library, share, ranks, witness }, answers, shared_caches }
     }))
 }
 
@@ -168,7 +168,7 @@ fn compare_statements(
     }
     let first = &readers[0];
     for (rank, it) in readers.iter().enumerate().skip(1) {
-        if let Some(what) = difference(share, first, it) {
+        if let Some(what) = difference_words(share, first, it) {
             return Err(format!("{} (rank {rank}) differs from {} (rank 0): {what}", it.host, first.host));
         }
     }
@@ -176,8 +176,9 @@ fn compare_statements(
         let WitnessFacts { host, path, .. } = it;
         return Err(format!("the witness on {host}: {path} is not the one file that all ranks read"));
     }
-    let now = (ranks(&readers), witness.as_ref().map(WitnessFacts::to_witness));
-    if let Some(what) = terms.before.and_then(|before| before.change(&now.0, now.1.as_ref())) {
+    let now = (record_ranks(&readers), witness.as_ref().map(WitnessFacts::to_witness));
+    if let Some(what) = terms.resumed_fleet.and_then(|before| before.change_sentence(&now.0, now.1.as_ref()))
+    {
         return Err(format!("{what}: begin anew"));
     }
     Ok(ComparedFacts { share, library: library.to_owned(), readers, witness })
@@ -189,8 +190,8 @@ impl WitnessFacts {
     }
 }
 
-/// The difference between two ranks, if there is one.
-fn difference(share: Share, first: &RankFacts, other: &RankFacts) -> Option<String> {
+/// A sentence about the first difference between two ranks; `None` if they agree.
+fn difference_words(share: Share, first: &RankFacts, other: &RankFacts) -> Option<String> {
     if first.program != other.program {
         return Some("another program of readlab".to_owned());
     }
@@ -232,7 +233,7 @@ fn receipt_text(receipt: &Receipt) -> String {
     format!("{} {} ({})", receipt.contender, receipt.version, receipt.runtime)
 }
 
-fn ranks(all: &[RankFacts]) -> Vec<Rank> {
+fn record_ranks(all: &[RankFacts]) -> Vec<Rank> {
     let mut caches = BTreeMap::new();
     let mut rank = |it: &RankFacts| {
         let next = u32::try_from(caches.len()).unwrap_or(u32::MAX);
@@ -282,23 +283,26 @@ mod tests {
         }
     }
 
-    fn agreement_after(share: Share, change: impl FnOnce(&mut RankFacts)) -> Result<(), String> {
+    fn compare_after_change(share: Share, change: impl FnOnce(&mut RankFacts)) -> Result<(), String> {
         let mut other = rank_facts("b");
         change(&mut other);
-        agreement_of(share, [Ok(rank_facts("a")), Ok(other)])
+        compare_readers(share, [Ok(rank_facts("a")), Ok(other)])
     }
 
-    fn agreement_of<const N: usize>(share: Share, all: [Result<RankFacts, String>; N]) -> Result<(), String> {
+    fn compare_readers<const N: usize>(
+        share: Share,
+        all: [Result<RankFacts, String>; N],
+    ) -> Result<(), String> {
         let told = all.map(|it| it.map(|it| RankStatement::Reader(Box::new(it))));
-        compare_statements(AgreementTerms { share, before: None }, "MPI", told.into()).map(drop)
+        compare_statements(AgreementTerms { share, resumed_fleet: None }, "MPI", told.into()).map(drop)
     }
 
     #[test]
     fn the_rank_that_differs_is_named_with_the_difference() {
-        assert_eq!(agreement_after(Share::Same, |_| {}), Ok(()));
-        let program = agreement_after(Share::Same, |it| it.program = "q".to_owned()).unwrap_err();
+        assert_eq!(compare_after_change(Share::Same, |_| {}), Ok(()));
+        let program = compare_after_change(Share::Same, |it| it.program = "q".to_owned()).unwrap_err();
         assert_eq!(program, "b (rank 1) differs from a (rank 0): another program of readlab");
-        let plan = agreement_after(Share::Same, |it| it.plan[0].1 = "2".to_owned()).unwrap_err();
+        let plan = compare_after_change(Share::Same, |it| it.plan[0].1 = "2".to_owned()).unwrap_err();
         assert!(plan.contains("the trial rust/read is planned otherwise"), "{plan}");
         let receipt = Receipt {
             contender: "java".to_owned(),
@@ -306,28 +310,28 @@ mod tests {
             runtime: "JDK 21".to_owned(),
             language: None,
         };
-        let contender = agreement_after(Share::Same, |it| it.contenders.push(receipt)).unwrap_err();
+        let contender = compare_after_change(Share::Same, |it| it.contenders.push(receipt)).unwrap_err();
         assert!(contender.ends_with("the contender java 1 (JDK 21)"), "{contender}");
-        let gone = agreement_of(Share::Same, [Ok(rank_facts("a")), Err("f: no such file".to_owned())]);
+        let gone = compare_readers(Share::Same, [Ok(rank_facts("a")), Err("f: no such file".to_owned())]);
         assert_eq!(gone.unwrap_err(), "rank 1: f: no such file");
     }
 
     #[test]
     fn ranks_that_read_one_file_must_have_the_same_bytes_and_ranks_with_own_files_need_not() {
         let other = |it: &mut RankFacts| it.file.size_bytes = 6;
-        assert!(agreement_after(Share::Same, other).unwrap_err().contains("f has 6 bytes, f has 5"));
-        assert_eq!(agreement_after(Share::Own, other), Ok(()));
+        assert!(compare_after_change(Share::Same, other).unwrap_err().contains("f has 6 bytes, f has 5"));
+        assert_eq!(compare_after_change(Share::Own, other), Ok(()));
         let mut scaled = [rank_facts("a"), rank_facts("b")];
         scaled.iter_mut().for_each(|it| it.is_scaled = true);
         scaled[1].file.size_bytes = 6;
-        let refused = agreement_of(Share::Own, scaled.map(Ok)).unwrap_err();
+        let refused = compare_readers(Share::Own, scaled.map(Ok)).unwrap_err();
         assert!(refused.contains("6 bytes instead of 5: where ranks read by turns"), "{refused}");
     }
 
     #[test]
     fn ranks_that_split_a_file_must_have_the_same_whole_file() {
         let whole = |bytes, places: &str| WholeFile { bytes, places: places.to_owned() };
-        let told = |other| agreement_after(Share::Split, |it| it.file.whole = other);
+        let told = |other| compare_after_change(Share::Split, |it| it.file.whole = other);
         assert_eq!(told(whole(5, "p")), Ok(()));
         for other in [whole(6, "p"), whole(5, "q")] {
             let why = told(other).unwrap_err();
@@ -341,7 +345,7 @@ mod tests {
             let whole = WholeFile { bytes, places: "p".to_owned() };
             let witness = WitnessFacts { host: "s".to_owned(), path: "/e/f".to_owned(), whole };
             let all = [RankStatement::Reader(Box::new(rank_facts("a"))), RankStatement::Witness(witness)];
-            let terms = AgreementTerms { share, before: None };
+            let terms = AgreementTerms { share, resumed_fleet: None };
             compare_statements(terms, "MPI", all.map(Ok).into()).map(|it| it.witness.is_some())
         };
         assert_eq!(told(Share::Same, 5), Ok(true));
@@ -354,7 +358,7 @@ mod tests {
         let mut all = vec![rank_facts("a"), rank_facts("a"), rank_facts("b"), rank_facts("c")];
         all[2].file.inode = Some((1, 3));
         all[3].boot = Some("another".to_owned());
-        let ranks = ranks(&all);
+        let ranks = record_ranks(&all);
         assert_eq!(ranks.iter().map(|rank| rank.cache).collect::<Vec<_>>(), [0, 0, 1, 2]);
         let of = |share| shared_caches(share, &all, &ranks);
         let both = |bytes| [SharedCache { ranks: vec![0, 1], device_bytes: Some(bytes) }];

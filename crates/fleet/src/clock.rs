@@ -14,7 +14,7 @@ const DRIFT_MAX_PPM: u64 = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ClockComparison {
     /// Time of the comparison by this rank's clock.
-    at_ns: u64,
+    compared_at_ns: u64,
     offset: ClockOffset,
 }
 
@@ -29,18 +29,18 @@ impl ClockComparison {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Clock {
     last: Option<ClockComparison>,
-    before: Option<ClockComparison>,
+    previous: Option<ClockComparison>,
 }
 
 impl Clock {
     /// Adds a comparison that was made at this time of this rank's clock.
-    pub fn add_comparison(&mut self, at_ns: u64, offset: ClockOffset) {
-        self.before = self.last.replace(ClockComparison { at_ns, offset });
+    pub fn add_comparison(&mut self, compared_at_ns: u64, offset: ClockOffset) {
+        self.previous = self.last.replace(ClockComparison { compared_at_ns, offset });
     }
 
     /// Converts a time of this rank to the clock of rank 0.
     pub fn to_leader(&self, own_ns: u64) -> u64 {
-        own_ns.saturating_add_signed(self.offset_at(own_ns))
+        own_ns.saturating_add_signed(self.offset_at_ns(own_ns))
     }
 
     /// Converts a time of rank 0 to the clock of this rank.
@@ -49,18 +49,19 @@ impl Clock {
         let rough_ns = by(self.last.map_or(0, |it| it.offset.offset_ns));
         // The offset depends on this rank's time, which is only known with the offset. Two steps of
         // the iteration are exact enough.
-        by(self.offset_at(by(self.offset_at(rough_ns))))
+        by(self.offset_at_ns(by(self.offset_at_ns(rough_ns))))
     }
 
     /// Largest error of a converted time.
     pub fn bound_ns(&self, own_ns: u64) -> u64 {
         let Some(last) = self.last else { return 0 };
-        let age_ns = own_ns.abs_diff(last.at_ns);
-        let of_drift_ns = match self.before.filter(|before| before.at_ns < last.at_ns) {
+        let age_ns = own_ns.abs_diff(last.compared_at_ns);
+        let of_drift_ns = match self.previous.filter(|previous| previous.compared_at_ns < last.compared_at_ns)
+        {
             // Both comparisons may be wrong in opposite directions.
-            Some(before) => {
-                let span_ns = last.at_ns - before.at_ns;
-                let wrong_ns = u128::from(last.bound_ns()) + u128::from(before.bound_ns());
+            Some(previous) => {
+                let span_ns = last.compared_at_ns - previous.compared_at_ns;
+                let wrong_ns = u128::from(last.bound_ns()) + u128::from(previous.bound_ns());
                 u64::try_from(wrong_ns * u128::from(age_ns) / u128::from(span_ns)).unwrap_or(u64::MAX)
             }
             None => age_ns / (1_000_000 / DRIFT_MAX_PPM),
@@ -69,23 +70,23 @@ impl Clock {
     }
 
     /// The clock's entry in the record.
-    pub fn report(&self) -> RankClock {
+    pub fn rank_clock(&self) -> RankClock {
         let ClockOffset { offset_ns, bound_ns } = self.last.map(|it| it.offset).unwrap_or_default();
-        RankClock { offset_ns, bound_ns: bound_ns.unsigned_abs(), drift_ppm: self.drift() * 1e6 }
+        RankClock { offset_ns, bound_ns: bound_ns.unsigned_abs(), drift_ppm: self.drift_ratio() * 1e6 }
     }
 
     /// Increase of the offset in nanoseconds for each nanosecond of this rank's clock.
-    fn drift(&self) -> f64 {
-        let (Some(last), Some(before)) = (self.last, self.before) else { return 0.0 };
-        let span_ns = last.at_ns.saturating_sub(before.at_ns);
-        let grown_ns = last.offset.offset_ns - before.offset.offset_ns;
+    fn drift_ratio(&self) -> f64 {
+        let (Some(last), Some(previous)) = (self.last, self.previous) else { return 0.0 };
+        let span_ns = last.compared_at_ns.saturating_sub(previous.compared_at_ns);
+        let grown_ns = last.offset.offset_ns - previous.offset.offset_ns;
         if span_ns == 0 { 0.0 } else { grown_ns as f64 / span_ns as f64 }
     }
 
-    fn offset_at(&self, own_ns: u64) -> i64 {
+    fn offset_at_ns(&self, own_ns: u64) -> i64 {
         let Some(last) = self.last else { return 0 };
-        let age_ns = own_ns as f64 - last.at_ns as f64;
-        last.offset.offset_ns + (age_ns * self.drift()).round() as i64
+        let age_ns = own_ns as f64 - last.compared_at_ns as f64;
+        last.offset.offset_ns + (age_ns * self.drift_ratio()).round() as i64
     }
 }
 

@@ -1,5 +1,5 @@
-//! How every rank follows an order: with the process sampler of a single host, whose result becomes
-//! a report.
+//! A rank follows an order of rank 0 with the process sampler that a single host uses, and reports
+//! the result.
 //!
 //! The rank on the server takes no turn. Before every cold turn, when all ranks have made their own
 //! caches cold, it makes the server's cache cold and proves it.
@@ -22,7 +22,7 @@ use std::time::Duration;
 pub struct FleetMember<'a> {
     pub(super) job: Rc<Job>,
     pub(super) sampler: ProcessSampler<'a>,
-    readers: u32,
+    reader_count: u32,
     gate: RankGate,
     queue: Queue,
 }
@@ -30,12 +30,18 @@ pub struct FleetMember<'a> {
 impl<'a> FleetMember<'a> {
     pub fn new(job: Rc<Job>, agreement: &Agreement, sampler: ProcessSampler<'a>) -> FleetMember<'a> {
         let queue = Queue::new(Rc::clone(&job), QueuePosition::new(job.rank(), agreement));
-        let readers = u32::try_from(agreement.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
+        let reader_count = u32::try_from(agreement.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
         let gate = RankGate::new(Rc::clone(&job), queue.clone());
-        FleetMember { job, sampler: sampler.with_starting_gate(Box::new(gate.clone())), readers, gate, queue }
+        FleetMember {
+            job,
+            sampler: sampler.with_starting_gate(Box::new(gate.clone())),
+            reader_count,
+            gate,
+            queue,
+        }
     }
 
-    /// Follows the orders of rank 0 until it says that all is done.
+    /// Follows the orders of rank 0 until it orders all ranks to leave the job.
     pub fn serve(&mut self) -> Result<(), JobError> {
         loop {
             let order: RankCommand = self.job.broadcast(None)?;
@@ -49,7 +55,7 @@ impl<'a> FleetMember<'a> {
     }
 
     pub(super) fn follow(&mut self, order: &RankCommand) -> Result<RankReport, JobError> {
-        let found = match order {
+        let result = match order {
             RankCommand::Launch(trials) => {
                 self.sampler.launch(trials);
                 Ok(RankResult::Done)
@@ -64,10 +70,10 @@ impl<'a> FleetMember<'a> {
             RankCommand::Fill(fill) => {
                 self.sampler.fill(*fill).map(RankResult::Filled).map_err(RankFailure::from)
             }
-            RankCommand::Turn(trial, slot, taking) if taking.contains(self.job.rank(), self.readers) => {
-                self.turn(*trial, slot)?
+            RankCommand::Turn(trial, slot, taking) if taking.contains(self.job.rank(), self.reader_count) => {
+                self.take_turn(*trial, slot)?
             }
-            RankCommand::Turn(..) => self.sit_out()?,
+            RankCommand::Turn(..) => self.agree_without_reading()?,
             RankCommand::CompareClocks => Ok(RankResult::Clock(self.job.compare_clocks()?)),
             RankCommand::Retire(trial) => {
                 self.sampler.retire(*trial);
@@ -83,7 +89,12 @@ impl<'a> FleetMember<'a> {
             RankCommand::Leave => Ok(RankResult::Done),
         };
         let refusal = order.trial().and_then(|trial| self.sampler.refusal(trial));
-        Ok(RankReport { found, notes: self.sampler.notes(), missing: self.sampler.missing_meters(), refusal })
+        Ok(RankReport {
+            result,
+            notes: self.sampler.notes(),
+            missing_meters: self.sampler.missing_meters(),
+            refusal,
+        })
     }
 
     /// Does work on the page cache, after the ranks that precede this rank in the queue for that
@@ -93,45 +104,49 @@ impl<'a> FleetMember<'a> {
         work: impl FnOnce(&mut ProcessSampler) -> Result<RankResult, TrialEnd>,
     ) -> Result<Result<RankResult, RankFailure>, JobError> {
         self.queue.begin_pass();
-        self.queue.wait()?;
-        let found = work(&mut self.sampler).map_err(RankFailure::from);
+        self.queue.wait_for_turn()?;
+        let result = work(&mut self.sampler).map_err(RankFailure::from);
         self.queue.finish()?;
-        Ok(found)
+        Ok(result)
     }
 
     /// Takes a turn, beginning at the gate.
-    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Result<RankResult, RankFailure>, JobError> {
+    fn take_turn(
+        &mut self,
+        trial: TrialIndex,
+        slot: &Slot,
+    ) -> Result<Result<RankResult, RankFailure>, JobError> {
         self.gate.close();
         let taken = self.sampler.turn(trial, slot);
-        self.gate.give_up()?;
+        self.gate.report_unready_if_silent()?;
         if let Some(error) = self.gate.take_job_error() {
             return Err(error);
         }
-        if self.gate.is_withheld() {
-            return Ok(Err(RankFailure::Withheld));
+        if self.gate.is_other_rank_unready() {
+            return Ok(Err(RankFailure::OtherRankUnready));
         }
         Ok(taken.map_err(RankFailure::from).map(|samples| {
-            let timing = self.timing(&samples);
+            let timing = self.rank_timing(&samples);
             RankResult::Turn(samples, timing)
         }))
     }
 
     /// Takes part in the agreement on a turn of other ranks, which wait for every rank's answer.
-    fn sit_out(&mut self) -> Result<Result<RankResult, RankFailure>, JobError> {
+    fn agree_without_reading(&mut self) -> Result<Result<RankResult, RankFailure>, JobError> {
         self.gate.close();
-        self.gate.agree_without_turn()?;
+        self.gate.report_ready_without_turn()?;
         Ok(Ok(RankResult::Idle))
     }
 
     /// Times of this rank's turn, by the clock of rank 0.
-    fn timing(&self, samples: &[Sample]) -> RankTiming {
-        let (passage, clock) = (self.gate.turn_start().unwrap_or_default(), self.job.clock());
+    fn rank_timing(&self, samples: &[Sample]) -> RankTiming {
+        let (start, clock) = (self.gate.turn_start().unwrap_or_default(), self.job.clock());
         let wall_ns = samples.iter().map(|sample| sample.wall_ns).sum();
-        let ended_ns = passage.started_ns + wall_ns;
+        let ended_ns = start.started_ns + wall_ns;
         RankTiming {
             rank: self.job.rank(),
-            started_ns: clock.to_leader(passage.started_ns),
-            late_ns: passage.started_ns.saturating_sub(passage.planned_ns),
+            started_ns: clock.to_leader(start.started_ns),
+            late_ns: start.started_ns.saturating_sub(start.planned_ns),
             wall_ns,
             bound_ns: clock.bound_ns(ended_ns),
         }
@@ -140,9 +155,9 @@ impl<'a> FleetMember<'a> {
 
 /// Practically no time limit for the witness: the reading ranks know how long a turn may take, and
 /// end the job if one takes longer.
-const TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
+const WITNESS_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The rank that watches the file on the server.
+/// The rank that runs on the server and makes the file cold there.
 #[derive(Debug)]
 pub struct Witness {
     job: Rc<Job>,
@@ -153,18 +168,23 @@ pub struct Witness {
 
 impl Witness {
     pub fn new(job: Rc<Job>, agreement: &Agreement, cache: CacheControl) -> Witness {
-        job.set_time_limit(TIMEOUT);
+        job.set_time_limit(WITNESS_TIMEOUT);
         let queue = Queue::new(Rc::clone(&job), QueuePosition::new(job.rank(), agreement));
         let gate = RankGate::new(Rc::clone(&job), queue.clone());
         Witness { job, cache, gate, queue }
     }
 
-    /// Follows the orders of rank 0 until it says that all is done.
+    /// Follows the orders of rank 0 until it orders all ranks to leave the job.
     pub fn serve(&mut self) -> Result<(), JobError> {
         loop {
             let order: RankCommand = self.job.broadcast(None)?;
-            let found = self.follow(&order)?;
-            self.job.gather(&RankReport { found, notes: Vec::new(), missing: Vec::new(), refusal: None })?;
+            let result = self.follow(&order)?;
+            self.job.gather(&RankReport {
+                result,
+                notes: Vec::new(),
+                missing_meters: Vec::new(),
+                refusal: None,
+            })?;
             if order == RankCommand::Leave {
                 return Ok(());
             }
@@ -173,7 +193,7 @@ impl Witness {
 
     fn follow(&mut self, order: &RankCommand) -> Result<Result<RankResult, RankFailure>, JobError> {
         match order {
-            RankCommand::Turn(_, slot, _) => self.turn(slot.state),
+            RankCommand::Turn(_, slot, _) => self.take_turn(slot.state),
             RankCommand::CompareClocks => Ok(Ok(RankResult::Clock(self.job.compare_clocks()?))),
             RankCommand::WarmUp(_) => {
                 self.queue.begin_pass();
@@ -185,17 +205,17 @@ impl Witness {
     }
 
     /// Takes part in a turn of the other ranks, which begins only when this rank is ready, too.
-    fn turn(&mut self, state: CacheState) -> Result<Result<RankResult, RankFailure>, JobError> {
+    fn take_turn(&mut self, state: CacheState) -> Result<Result<RankResult, RankFailure>, JobError> {
         self.gate.close();
         if state == CacheState::Cold {
             // If the queue failed, the calls of the gate below fail with the same cause.
-            let evicted = self.gate.before_state().map_err(RankFailure::from);
+            let evicted = self.gate.wait_to_make_state().map_err(RankFailure::from);
             if let Err(ended) = evicted.and_then(|()| self.cache.evict().map_err(RankFailure::Unproven)) {
-                self.gate.give_up()?;
+                self.gate.report_unready_if_silent()?;
                 return Ok(Err(ended));
             }
         }
-        self.gate.agree_without_turn()?;
+        self.gate.report_ready_without_turn()?;
         Ok(Ok(RankResult::Idle))
     }
 }

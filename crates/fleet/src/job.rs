@@ -4,7 +4,7 @@
 //! Every rank must make the same calls in the same order; each call returns when all ranks have
 //! made it.
 
-use super::agent::{Agent, end_of_job};
+use super::agent::{Agent, job_ended_error};
 use super::clock::Clock;
 use super::message::{ClockOffset, JobFacts, MessageKind, split_gathered};
 use readlab_record::RankClock;
@@ -16,11 +16,11 @@ use std::fmt::Display;
 use std::num::NonZero;
 use std::time::Duration;
 
-/// How long other ranks may take to start; the last one may have to build the agent.
+/// Longest time that other ranks take to start; the last one may have to build the agent.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How long comparing clocks may take, for each rank.
-const CLOCKS_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest time that the comparison of clocks takes for each rank.
+const CLOCKS_TIMEOUT_PER_RANK: Duration = Duration::from_secs(10);
 
 /// Number of round trips to each rank when clocks are compared. In measurements, the shortest of 64
 /// round trips was as short as the shortest of 640, on the loopback interface and with eight ranks
@@ -31,7 +31,7 @@ const ROUND_TRIPS: u32 = 64;
 /// support PMI; Slurm.
 const SIZE_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 
-/// Why the job cannot go on, in one line.
+/// The reason why the job cannot go on, in one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct JobError(pub(super) String);
@@ -40,8 +40,8 @@ pub struct JobError(pub(super) String);
 pub struct Job {
     agent: RefCell<Option<Agent>>,
     clock: Cell<Clock>,
-    ranks: JobFacts,
-    /// How long the slowest rank may take to reach the call in which the others wait.
+    facts: JobFacts,
+    /// Longest time that the slowest rank takes to reach the call in which the others wait.
     time_limit: Cell<Duration>,
 }
 
@@ -65,37 +65,38 @@ impl Job {
         })?;
         let mut agent = Agent::start()?;
         let body = agent.ask(MessageKind::Ranks, b"", JOIN_TIMEOUT)?;
-        let ranks = JobFacts::parse(&body).ok_or_else(|| unreadable("its number"))?;
-        if told.ranks != ranks.ranks {
+        let facts = JobFacts::parse(&body).ok_or_else(|| unreadable_error("its number"))?;
+        if told.rank_count != facts.rank_count {
             return Err(JobError(format!(
                 "the launcher started {} ranks ({}), and the agent, built with {}, sees {}: build it with the mpicc \
                  of that launcher first on the PATH, or tell srun by --mpi which PMI it speaks",
-                told.ranks, told.variable, ranks.library, ranks.ranks
+                told.rank_count, told.variable, facts.library, facts.rank_count
             )));
         }
         agent.ask(MessageKind::Barrier, b"", JOIN_TIMEOUT)?;
         let (agent, clock) = (RefCell::new(Some(agent)), Cell::default());
-        Ok(Job { agent, clock, ranks, time_limit: Cell::new(JOIN_TIMEOUT) })
+        Ok(Job { agent, clock, facts, time_limit: Cell::new(JOIN_TIMEOUT) })
     }
 
     /// Number of this rank, from 0.
     pub fn rank(&self) -> u32 {
-        self.ranks.rank
+        self.facts.rank
     }
 
     pub fn size(&self) -> u32 {
-        self.ranks.ranks
+        self.facts.rank_count
     }
 
     pub fn is_leader(&self) -> bool {
-        self.ranks.rank == 0
+        self.facts.rank == 0
     }
 
     pub fn library(&self) -> &str {
-        &self.ranks.library
+        &self.facts.library
     }
 
-    /// Sets how long the slowest rank may take before the job counts as broken.
+    /// Sets the longest time for which other ranks wait for the slowest rank; then the job counts
+    /// as broken.
     pub fn set_time_limit(&self, time_limit: Duration) {
         self.time_limit.set(time_limit);
     }
@@ -104,7 +105,7 @@ impl Job {
         self.ask(MessageKind::Barrier, b"", self.time_limit.get()).map(drop)
     }
 
-    /// Sends the value of rank 0 to all ranks; the others pass `None`.
+    /// Sends the value of rank 0 to all ranks and returns it on each; all ranks but 0 pass `None`.
     pub fn broadcast<T: Serialize + DeserializeOwned>(&self, of_leader: Option<&T>) -> Result<T, JobError> {
         let body = of_leader.map_or_else(Vec::new, to_json);
         from_json(&self.ask(MessageKind::Broadcast, &body, self.time_limit.get())?)
@@ -116,8 +117,8 @@ impl Job {
         if !self.is_leader() {
             return Ok(None);
         }
-        let parts = split_gathered(&body, self.ranks.ranks as usize);
-        let parts = parts.ok_or_else(|| unreadable("the lengths of what was gathered"))?;
+        let parts = split_gathered(&body, self.facts.rank_count as usize);
+        let parts = parts.ok_or_else(|| unreadable_error("the lengths of what was gathered"))?;
         parts.iter().map(|part| from_json(part)).collect::<Result<_, _>>().map(Some)
     }
 
@@ -128,16 +129,16 @@ impl Job {
     }
 
     pub fn compare_clocks(&self) -> Result<RankClock, JobError> {
-        let time_limit = self.time_limit.get() + CLOCKS_TIMEOUT * self.ranks.ranks;
+        let time_limit = self.time_limit.get() + CLOCKS_TIMEOUT_PER_RANK * self.facts.rank_count;
         let body = self.ask(MessageKind::Clocks, &ROUND_TRIPS.to_le_bytes(), time_limit)?;
-        let offset = ClockOffset::parse(&body).ok_or_else(|| unreadable("an offset"))?;
+        let offset = ClockOffset::parse(&body).ok_or_else(|| unreadable_error("an offset"))?;
         let mut clock = self.clock.get();
         // Rank 0 is compared with itself, so its offset is exact.
         if !self.is_leader() {
             clock.add_comparison(monotonic_ns(), offset);
         }
         self.clock.set(clock);
-        Ok(clock.report())
+        Ok(clock.rank_clock())
     }
 
     /// This rank's clock as of the last comparison with rank 0.
@@ -161,7 +162,7 @@ impl Job {
 
     fn ask(&self, kind: MessageKind, body: &[u8], time_limit: Duration) -> Result<Vec<u8>, JobError> {
         let mut agent = self.agent.borrow_mut();
-        let left = || end_of_job(std::io::ErrorKind::NotConnected.into());
+        let left = || job_ended_error(std::io::ErrorKind::NotConnected.into());
         agent.as_mut().ok_or_else(left)?.ask(kind, body, time_limit)
     }
 }
@@ -180,13 +181,13 @@ fn count_readers(roles: &[Role]) -> Result<NonZero<u32>, String> {
 /// The number of ranks that a launcher announced, and the variable that contains it.
 struct AnnouncedSize {
     variable: &'static str,
-    ranks: u32,
+    rank_count: u32,
 }
 
 fn announced_size(variable: impl Fn(&str) -> Option<String>) -> Option<AnnouncedSize> {
     SIZE_VARIABLES
         .iter()
-        .find_map(|name| Some(AnnouncedSize { variable: name, ranks: variable(name)?.parse().ok()? }))
+        .find_map(|name| Some(AnnouncedSize { variable: name, rank_count: variable(name)?.parse().ok()? }))
 }
 
 fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
@@ -194,11 +195,11 @@ fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
 }
 
 fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JobError> {
-    serde_json::from_slice(bytes).map_err(unreadable)
+    serde_json::from_slice(bytes).map_err(unreadable_error)
 }
 
-/// The error if a message of another rank cannot be read.
-fn unreadable(why: impl Display) -> JobError {
+/// The error for a message of another rank that cannot be parsed.
+fn unreadable_error(why: impl Display) -> JobError {
     JobError(format!("what another rank said cannot be read: {why}"))
 }
 
@@ -212,7 +213,7 @@ mod tests {
         let told = |given: &'static [(&str, &str)]| {
             let of =
                 |name: &str| given.iter().find(|(it, _)| *it == name).map(|(_, text)| (*text).to_owned());
-            announced_size(of).map(|it| (it.variable, it.ranks))
+            announced_size(of).map(|it| (it.variable, it.rank_count))
         };
         assert_eq!(told(&[]), None);
         assert_eq!(

@@ -12,22 +12,22 @@ use readlab_measure::interface::{CleanUpError, SampleError, Sampler, Slot, Trial
 use readlab_measure::plan::Plan;
 use readlab_model::sample::Sample;
 use readlab_model::target::Targets;
-use readlab_model::target::cold_bytes::least_fetched;
+use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_record::{Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, joint_sample};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A rank may begin a turn this late, or by the share below of the job's time; later starts make
-/// the turn differ from its record.
+/// Largest delay of a rank's start, unless the quotient by [`LATE_JOB_DIVISOR`] is larger. After a
+/// later start the recorded times would not describe the turn.
 const LATE_NS_MAX: u64 = 1_000_000;
 
-/// How often a turn with a late start is repeated at once: a host that is busy for a moment says
-/// nothing about a trial.
-const LATE_TRIES: u32 = 8;
+/// Number of tries of a turn until all ranks start in time. A host may be busy for a moment, which
+/// is no property of the trial.
+const LATE_START_TRIES: u32 = 8;
 
-/// Divisor of the job's time; a start may be late by the quotient.
-const LATE_PARTS_OF_JOB: u64 = 100;
+/// Divisor of the job's time. A start may be late by the quotient.
+const LATE_JOB_DIVISOR: u64 = 100;
 
 #[derive(Debug, Clone, Copy)]
 pub struct FleetPlan<'a> {
@@ -36,39 +36,39 @@ pub struct FleetPlan<'a> {
     pub rank_counts: &'a Targets<u32>,
 }
 
-/// Takes the samples of a whole fleet.
+/// The sampler of a whole fleet.
 pub struct FleetSampler<'a> {
     member: FleetMember<'a>,
-    together: FleetPlan<'a>,
+    fleet_plan: FleetPlan<'a>,
     fleet: &'a Fleet,
-    shared: &'a [SharedCache],
+    shared_caches: &'a [SharedCache],
     /// Whether the other ranks can no longer be reached.
     is_lost: bool,
     refusals: BTreeMap<TrialIndex, Outcome>,
     notes: Vec<Line>,
-    noted: BTreeSet<String>,
-    missing: Vec<(String, String)>,
+    noted_warnings: BTreeSet<String>,
+    missing_meters: Vec<(String, String)>,
     /// The round before which the clocks were last compared.
-    clocks_compared_at: Option<(CacheState, u32)>,
+    clocks_compared_before: Option<(CacheState, u32)>,
 }
 
 impl<'a> FleetSampler<'a> {
     pub fn new(
-        together: FleetPlan<'a>,
+        fleet_plan: FleetPlan<'a>,
         member: FleetMember<'a>,
         agreement: &'a Agreement,
     ) -> FleetSampler<'a> {
         FleetSampler {
             member,
-            together,
+            fleet_plan,
             fleet: &agreement.fleet,
-            shared: &agreement.shared,
+            shared_caches: &agreement.shared_caches,
             is_lost: false,
             refusals: BTreeMap::new(),
             notes: Vec::new(),
-            noted: BTreeSet::new(),
-            missing: Vec::new(),
-            clocks_compared_at: None,
+            noted_warnings: BTreeSet::new(),
+            missing_meters: Vec::new(),
+            clocks_compared_before: None,
         }
     }
 
@@ -113,8 +113,8 @@ impl<'a> FleetSampler<'a> {
             if let (Some(trial), Some(refusal)) = (order.trial(), report.refusal) {
                 self.refusals.entry(trial).or_insert_with(|| with_host(self.fleet, rank, refusal));
             }
-            self.missing.extend(report.missing);
-            match report.found {
+            self.missing_meters.extend(report.missing_meters);
+            match report.result {
                 Ok(it) => found.push(it),
                 Err(it) if ended.as_ref().is_none_or(|ended| it.priority() > ended.priority()) => {
                     ended = Some(with_host(self.fleet, rank, it));
@@ -125,15 +125,15 @@ impl<'a> FleetSampler<'a> {
         ended.map_or(Ok(found), Err)
     }
 
-    /// Takes the notes of a rank. For ranks other than 0, only notes that the record does not have
-    /// yet, with the name of the host.
+    /// Takes over the notes of a rank. From ranks other than 0 it takes only warnings that the
+    /// record does not have yet, with the name of the host, and side effects of contenders.
     fn take_notes(&mut self, rank: usize, notes: Vec<Line>) {
         for line in notes {
             match line {
                 line if rank == 0 => self.notes.push(line),
                 Line::Warning { text } => {
                     let text = with_host(self.fleet, rank, text);
-                    if self.noted.insert(text.clone()) {
+                    if self.noted_warnings.insert(text.clone()) {
                         self.notes.push(Line::Warning { text });
                     }
                 }
@@ -145,7 +145,7 @@ impl<'a> FleetSampler<'a> {
 
     /// Compares the clocks before the first turn of a round.
     fn compare_clocks(&mut self, slot: &Slot) -> Result<(), RankFailure> {
-        if self.clocks_compared_at.replace((slot.state, slot.round)) == Some((slot.state, slot.round)) {
+        if self.clocks_compared_before.replace((slot.state, slot.round)) == Some((slot.state, slot.round)) {
             return Ok(());
         }
         let found = self.order_all(&RankCommand::CompareClocks)?;
@@ -158,17 +158,17 @@ impl<'a> FleetSampler<'a> {
         Ok(())
     }
 
-    /// Takes a turn in which every rank began in time; turns with a late start are rejected and
+    /// Takes a turn in which every rank starts in time. A turn with a late start is rejected and
     /// repeated.
-    fn turn_in_time(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+    fn take_timely_turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let mut tries = 1;
         loop {
             let order = RankCommand::Turn(trial, *slot, self.ranks_for_turn(trial, slot));
-            let found = self.order_all(&order).map_err(RankFailure::of_turn)?;
+            let found = self.order_all(&order).map_err(RankFailure::into_sample_error)?;
             let (turn, samples) = collect_turn(trial, slot, found);
             match self.why_late(&turn) {
-                None => return self.sample(slot, turn, &samples),
-                Some(reason) if tries >= LATE_TRIES => return Err(SampleError::Unproven(reason)),
+                None => return self.checked_joint_sample(slot, turn, &samples),
+                Some(reason) if tries >= LATE_START_TRIES => return Err(SampleError::Unproven(reason)),
                 Some(reason) => self.notes.push(Line::Rejected { trial, round: slot.round, reason }),
             }
             tries += 1;
@@ -177,8 +177,8 @@ impl<'a> FleetSampler<'a> {
 
     /// Number of ranks that read for a trial; `None` if always all ranks read.
     fn rank_count(&self, trial: TrialIndex) -> Option<u32> {
-        let target = self.together.plan.planned_trial(trial).trial.target;
-        self.together.rank_counts.get(target).copied()
+        let target = self.fleet_plan.plan.planned_trial(trial).trial.target;
+        self.fleet_plan.rank_counts.get(target).copied()
     }
 
     /// The ranks that take a turn. If only some ranks read, other ranks read in the next round, so
@@ -190,14 +190,14 @@ impl<'a> FleetSampler<'a> {
         TurnRanks { first: u32::try_from(first).expect("less than the number of ranks"), count }
     }
 
-    fn sample(
+    fn checked_joint_sample(
         &mut self,
         slot: &Slot,
         turn: FleetTurn,
         samples: &[Sample],
     ) -> Result<Vec<Sample>, SampleError> {
-        if slot.state == CacheState::Cold && !self.together.plan.is_control(turn.trial) {
-            self.shared.iter().try_for_each(|cache| check_fetched(cache, &turn, samples))?;
+        if slot.state == CacheState::Cold && !self.fleet_plan.plan.is_control(turn.trial) {
+            self.shared_caches.iter().try_for_each(|cache| check_fetched_bytes(cache, &turn, samples))?;
         }
         let sample = joint_sample(slot.state, turn.job_ns(), samples);
         self.notes.push(Line::FleetTurn(Box::new(turn)));
@@ -206,7 +206,7 @@ impl<'a> FleetSampler<'a> {
 
     /// Names the rank that began too late, if any did.
     fn why_late(&self, turn: &FleetTurn) -> Option<String> {
-        let late_max_ns = LATE_NS_MAX.max(turn.job_ns() / LATE_PARTS_OF_JOB);
+        let late_max_ns = LATE_NS_MAX.max(turn.job_ns() / LATE_JOB_DIVISOR);
         let latest = turn.ranks.iter().max_by_key(|timing| timing.late_ns)?;
         let late =
             || with_host(self.fleet, latest.rank as usize, format!("began {} late", Nanos(latest.late_ns)));
@@ -228,11 +228,11 @@ fn collect_turn(trial: TrialIndex, slot: &Slot, found: Vec<RankResult>) -> (Flee
 
 /// Checks that the ranks that share a page cache together fetched all bytes from the device, if any
 /// of them took the turn.
-fn check_fetched(cache: &SharedCache, turn: &FleetTurn, samples: &[Sample]) -> Result<(), SampleError> {
+fn check_fetched_bytes(cache: &SharedCache, turn: &FleetTurn, samples: &[Sample]) -> Result<(), SampleError> {
     let shares = |timing: &RankTiming| cache.ranks.binary_search(&(timing.rank as usize)).is_ok();
     let took = || turn.ranks.iter().zip(samples).filter(|(timing, _)| shares(timing));
     let fetched_bytes = took().map(|(_, sample)| sample.device_read_bytes).sum::<Option<u64>>();
-    let expected_bytes = cache.device_bytes.filter(|_| took().next().is_some()).map(least_fetched);
+    let expected_bytes = cache.device_bytes.filter(|_| took().next().is_some()).map(min_fetched_bytes);
     match (fetched_bytes, expected_bytes) {
         (Some(fetched), Some(least)) if fetched < least => {
             let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
@@ -252,7 +252,7 @@ impl Sampler for FleetSampler<'_> {
     }
 
     fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
-        let found = self.order_all(&RankCommand::Open(trial)).map_err(RankFailure::of_trial)?;
+        let found = self.order_all(&RankCommand::Open(trial)).map_err(RankFailure::into_trial_end)?;
         match found.into_iter().next() {
             Some(RankResult::Params(params)) => Ok(params),
             _ => Ok(Params::default()),
@@ -260,11 +260,11 @@ impl Sampler for FleetSampler<'_> {
     }
 
     fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
-        self.order_all(&RankCommand::WarmUp(trial)).map(drop).map_err(RankFailure::of_trial)
+        self.order_all(&RankCommand::WarmUp(trial)).map(drop).map_err(RankFailure::into_trial_end)
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
-        let found = self.order_all(&RankCommand::Fill(fill)).map_err(RankFailure::of_trial)?;
+        let found = self.order_all(&RankCommand::Fill(fill)).map_err(RankFailure::into_trial_end)?;
         match found.into_iter().next() {
             Some(RankResult::Filled(fill)) => Ok(fill),
             _ => Err(TrialEnd::Run(EndReason::RankLost)),
@@ -272,9 +272,9 @@ impl Sampler for FleetSampler<'_> {
     }
 
     fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
-        self.missing.clear();
-        self.compare_clocks(slot).map_err(RankFailure::of_turn)?;
-        self.turn_in_time(trial, slot)
+        self.missing_meters.clear();
+        self.compare_clocks(slot).map_err(RankFailure::into_sample_error)?;
+        self.take_timely_turn(trial, slot)
     }
 
     fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
@@ -333,7 +333,7 @@ impl Sampler for FleetSampler<'_> {
     }
 
     fn missing_meters(&mut self) -> Vec<(String, String)> {
-        std::mem::take(&mut self.missing)
+        std::mem::take(&mut self.missing_meters)
     }
 
     fn notes(&mut self) -> Vec<Line> {

@@ -25,18 +25,18 @@ pub enum MessageKind {
     End = b'e',
 }
 
-/// A message with this body.
+/// The bytes of a message with this body.
 ///
 /// # Panics
 /// If the body is longer than [`BODY_BYTES_MAX`].
-pub fn message(kind: MessageKind, body: &[u8]) -> Vec<u8> {
+pub fn encode_message(kind: MessageKind, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).ok().filter(|&length| length <= BODY_BYTES_MAX);
     let length = length.expect("what ranks tell each other is short");
     [&[kind as u8], &length.to_le_bytes()[..], body].concat()
 }
 
-/// Length of the body that follows this header of an answer; an error in one line if the header
-/// does not answer a message of this kind.
+/// Length of the body after this header of an answer; an error in one line if the header does not
+/// answer a message of this kind.
 pub fn body_bytes(head: [u8; HEADER_BYTES], kind: MessageKind) -> Result<usize, String> {
     let [found, length @ ..] = head;
     if found != kind as u8 {
@@ -52,7 +52,7 @@ pub fn body_bytes(head: [u8; HEADER_BYTES], kind: MessageKind) -> Result<usize, 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobFacts {
     pub rank: u32,
-    pub ranks: u32,
+    pub rank_count: u32,
     pub library: String,
 }
 
@@ -64,7 +64,7 @@ impl JobFacts {
         // Some MPI libraries write tabs and several blanks.
         let library = String::from_utf8_lossy(library);
         let library = library.split_whitespace().collect::<Vec<_>>().join(" ");
-        Some(JobFacts { rank: u32::from_le_bytes(*rank), ranks: u32::from_le_bytes(*ranks), library })
+        Some(JobFacts { rank: u32::from_le_bytes(*rank), rank_count: u32::from_le_bytes(*ranks), library })
     }
 }
 
@@ -117,12 +117,12 @@ mod tests {
     #[test]
     fn the_examples_of_the_document_match_what_is_sent_and_parsed() {
         let sent = [
-            message(MessageKind::Ranks, b""),
-            message(MessageKind::Barrier, b""),
-            message(MessageKind::Broadcast, b"abc"),
-            message(MessageKind::Gather, b"hi"),
-            message(MessageKind::Clocks, &64_u32.to_le_bytes()),
-            message(MessageKind::End, b""),
+            encode_message(MessageKind::Ranks, b""),
+            encode_message(MessageKind::Barrier, b""),
+            encode_message(MessageKind::Broadcast, b"abc"),
+            encode_message(MessageKind::Gather, b"hi"),
+            encode_message(MessageKind::Clocks, &64_u32.to_le_bytes()),
+            encode_message(MessageKind::End, b""),
         ];
         let of = |way| examples().into_iter().filter(move |(to, _)| *to == way).map(|(_, bytes)| bytes);
         assert_eq!(of('>').collect::<Vec<_>>(), sent);
@@ -140,7 +140,7 @@ mod tests {
                 body.to_vec()
             })
             .collect();
-        let ranks = JobFacts { rank: 0, ranks: 2, library: "Open MPI".to_owned() };
+        let ranks = JobFacts { rank: 0, rank_count: 2, library: "Open MPI".to_owned() };
         assert_eq!(JobFacts::parse(&bodies[0]), Some(ranks));
         assert_eq!(bodies[2], b"abc");
         assert_eq!(split_gathered(&bodies[3], 2), Some(vec![b"hi".to_vec(), b"HI".to_vec()]));

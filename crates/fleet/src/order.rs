@@ -1,5 +1,5 @@
-//! Orders of rank 0 to all ranks, and the report of each rank: the calls of a sampler as data. If a
-//! trial or the run ends on one of several ranks, the reason names the host.
+//! Orders of rank 0 to all ranks, and the report of each rank. An order is a call of a sampler as
+//! data. If a trial or the run ends on one of several ranks, the reason names the host.
 
 use readlab_measure::interface::{CleanUpError, SampleError, Slot, TrialEnd};
 use readlab_model::sample::Sample;
@@ -56,11 +56,11 @@ impl RankCommand {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankReport {
     /// The result of the order, or the end of a trial or the run.
-    pub found: Result<RankResult, RankFailure>,
+    pub result: Result<RankResult, RankFailure>,
     pub notes: Vec<Line>,
     /// Meters that could not be read, with the reason.
-    pub missing: Vec<(String, String)>,
-    /// Why the numbers of the trial are refused, if that is known now.
+    pub missing_meters: Vec<(String, String)>,
+    /// Why the numbers of the trial are refused; `None` if no reason is known yet.
     pub refusal: Option<Outcome>,
 }
 
@@ -83,18 +83,19 @@ pub enum RankFailure {
     /// The cache state was not proven; the turn may be repeated.
     Unproven(String),
     /// This rank was ready, but another rank was not.
-    Withheld,
+    OtherRankUnready,
     End(TrialEnd),
     /// The user's clean-up failed or changed the target.
     CleanUp(CleanUpError),
 }
 
 impl RankFailure {
-    /// Priority if ranks report different ends: the end of the run before that of a trial, and that
-    /// of a trial before a turn that may be repeated.
+    /// Priority among the failures that several ranks report; the highest one is returned. The end
+    /// of the run has a higher priority than the end of a trial, and both than a turn that may be
+    /// repeated.
     pub fn priority(&self) -> u8 {
         match self {
-            RankFailure::Withheld => 0,
+            RankFailure::OtherRankUnready => 0,
             RankFailure::Unproven(_) => 1,
             RankFailure::CleanUp(_) => 2,
             RankFailure::End(TrialEnd::Trial(_)) => 3,
@@ -103,18 +104,18 @@ impl RankFailure {
         }
     }
 
-    pub fn of_turn(self) -> SampleError {
+    pub fn into_sample_error(self) -> SampleError {
         match self {
             RankFailure::Unproven(reason) | RankFailure::CleanUp(CleanUpError { text: reason, .. }) => {
                 SampleError::Unproven(reason)
             }
-            RankFailure::Withheld => SampleError::Unproven("a rank was not ready".to_owned()),
+            RankFailure::OtherRankUnready => SampleError::Unproven("a rank was not ready".to_owned()),
             RankFailure::End(end) => SampleError::TrialEnd(end),
         }
     }
 
-    pub fn of_trial(self) -> TrialEnd {
-        match self.of_turn() {
+    pub fn into_trial_end(self) -> TrialEnd {
+        match self.into_sample_error() {
             SampleError::TrialEnd(end) => end,
             SampleError::Unproven(reason) => TrialEnd::Trial(Outcome::Refused { reason }),
         }
@@ -136,7 +137,7 @@ impl From<TrialEnd> for RankFailure {
     }
 }
 
-/// A value that may contain a reason, to which the name of a host can be added.
+/// A value that may contain the text of a reason. The name of a host can be added to that text.
 pub(super) trait HasReason {
     fn reason(&mut self) -> Option<&mut String>;
 }
@@ -181,7 +182,7 @@ impl HasReason for RankFailure {
             RankFailure::End(TrialEnd::Trial(outcome) | TrialEnd::Both(outcome, _)) => {
                 HasReason::reason(outcome)
             }
-            RankFailure::End(TrialEnd::Run(_)) | RankFailure::Withheld => None,
+            RankFailure::End(TrialEnd::Run(_)) | RankFailure::OtherRankUnready => None,
         }
     }
 }

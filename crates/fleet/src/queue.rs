@@ -1,6 +1,6 @@
-//! The order in which ranks that share a page cache work on it, because one rank must not read
-//! while another evicts. A rank with a separate cache is first in its own queue, so that different
-//! caches are worked on side by side.
+//! The order in which ranks use a page cache that they share: one rank must not read while another
+//! evicts. A rank with a separate cache is first in its own queue, so that ranks use different
+//! caches at the same time.
 
 use super::job::{Job, JobError};
 use crate::agreement::{Agreement, SharedCache};
@@ -12,16 +12,16 @@ use std::rc::Rc;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueuePosition {
     /// Number of ranks before this one.
-    pub before: u32,
+    pub ranks_before: u32,
     /// Largest position of any rank in any cache.
-    pub last: u32,
-    /// Whether each rank reads different bytes, even if others share its cache.
+    pub last_position: u32,
+    /// Whether the ranks that share a cache read different bytes.
     pub has_own_bytes: bool,
 }
 
 impl QueuePosition {
     pub fn new(rank: u32, agreement: &Agreement) -> QueuePosition {
-        let shared = &agreement.shared;
+        let shared = &agreement.shared_caches;
         let at = |cache: &SharedCache| cache.ranks.iter().position(|&other| other == rank as usize);
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let fleet = &agreement.fleet;
@@ -30,8 +30,8 @@ impl QueuePosition {
         let last = last + u32::from(fleet.witness.is_some());
         let is_witness = fleet.witness.is_some() && rank as usize >= fleet.ranks.len();
         QueuePosition {
-            before: if is_witness { last } else { shared.iter().find_map(at).map_or(0, number) },
-            last,
+            ranks_before: if is_witness { last } else { shared.iter().find_map(at).map_or(0, number) },
+            last_position: last,
             has_own_bytes: agreement.fleet.share == Share::Split,
         }
     }
@@ -39,22 +39,22 @@ impl QueuePosition {
     /// Whether the rank fills the cache with the bytes that it reads. If all ranks of a cache read
     /// the same bytes, only the first one fills.
     pub fn fills_cache(self) -> bool {
-        self.before == 0 || self.has_own_bytes
+        self.ranks_before == 0 || self.has_own_bytes
     }
 }
 
-/// Passes of one rank through the queue. In each pass, every rank waits at the same number of
-/// barriers.
+/// One rank's place in the queue. In each pass through the queue, every rank waits at the same
+/// number of barriers.
 #[derive(Debug, Clone)]
 pub struct Queue {
     job: Rc<Job>,
     position: QueuePosition,
-    passed: Rc<Cell<u32>>,
+    barriers_passed: Rc<Cell<u32>>,
 }
 
 impl Queue {
     pub fn new(job: Rc<Job>, position: QueuePosition) -> Queue {
-        Queue { job, position, passed: Rc::default() }
+        Queue { job, position, barriers_passed: Rc::default() }
     }
 
     pub fn position(&self) -> QueuePosition {
@@ -62,23 +62,23 @@ impl Queue {
     }
 
     pub fn begin_pass(&self) {
-        self.passed.set(0);
+        self.barriers_passed.set(0);
     }
 
     /// Waits until the ranks before this one are done.
-    pub fn wait(&self) -> Result<(), JobError> {
-        self.pass_to(self.position.before)
+    pub fn wait_for_turn(&self) -> Result<(), JobError> {
+        self.pass_barriers(self.position.ranks_before)
     }
 
     /// Lets the ranks after this one continue, and waits until all are done.
     pub fn finish(&self) -> Result<(), JobError> {
-        self.pass_to(self.position.last)
+        self.pass_barriers(self.position.last_position)
     }
 
-    fn pass_to(&self, barriers: u32) -> Result<(), JobError> {
-        while self.passed.get() < barriers {
+    fn pass_barriers(&self, barriers: u32) -> Result<(), JobError> {
+        while self.barriers_passed.get() < barriers {
             self.job.barrier()?;
-            self.passed.set(self.passed.get() + 1);
+            self.barriers_passed.set(self.barriers_passed.get() + 1);
         }
         Ok(())
     }
@@ -95,15 +95,15 @@ mod tests {
         let shared = vec![cache(&[0, 2, 5]), cache(&[1, 4])];
         let agreement = |share, shared| {
             let fleet = Fleet { library: String::new(), share, ranks: Vec::new(), witness: None };
-            Agreement { fleet, answers: Vec::new(), shared }
+            Agreement { fleet, answers: Vec::new(), shared_caches: shared }
         };
         let places = |share| {
             let agreement = agreement(share, shared.clone());
             (0..6).map(|rank| QueuePosition::new(rank, &agreement)).collect::<Vec<_>>()
         };
         let same = places(Share::Same);
-        assert_eq!(same.iter().map(|position| position.before).collect::<Vec<_>>(), [0, 0, 1, 0, 1, 2]);
-        assert!(same.iter().all(|position| position.last == 2));
+        assert_eq!(same.iter().map(|position| position.ranks_before).collect::<Vec<_>>(), [0, 0, 1, 0, 1, 2]);
+        assert!(same.iter().all(|position| position.last_position == 2));
         assert_eq!(
             same.iter().filter(|position| position.fills_cache()).count(),
             3,
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(QueuePosition::new(3, &alone), QueuePosition::default());
         alone.fleet.witness = Some(Witness { host: "h".to_owned(), path: "p".to_owned() });
         assert_eq!(
-            (QueuePosition::new(0, &alone).before, QueuePosition::new(0, &alone).last),
+            (QueuePosition::new(0, &alone).ranks_before, QueuePosition::new(0, &alone).last_position),
             (1, 1),
             "it is behind all that read"
         );

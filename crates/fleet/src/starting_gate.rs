@@ -11,8 +11,8 @@ use readlab_system::clock::{monotonic_ns, sleep_until};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// Time between the decision and the start: broadcasts to a thousand ranks take less. A rank that
-/// receives the start time too late reports its late start.
+/// Time between the choice of the start time and the start; a broadcast to a thousand ranks takes
+/// less. A rank that receives the start time too late reports its late start.
 const START_DELAY_NS: u64 = 5_000_000;
 
 /// Additional time for each rank, because oversubscribed ranks wait for processors one after the
@@ -31,7 +31,7 @@ pub struct TurnStart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GateState {
     /// This rank has not reported yet whether it is ready.
-    Before,
+    NotReported,
     /// A rank was not ready, perhaps this one.
     Withheld { was_ready: bool },
     /// The turn may begin at this time of this rank's clock.
@@ -44,51 +44,51 @@ enum GateState {
 pub struct RankGate {
     job: Rc<Job>,
     queue: Queue,
-    place: Rc<Cell<GateState>>,
+    state: Rc<Cell<GateState>>,
     job_error: Rc<RefCell<Option<JobError>>>,
 }
 
 impl RankGate {
     pub fn new(job: Rc<Job>, queue: Queue) -> RankGate {
-        RankGate { job, queue, place: Rc::new(Cell::new(GateState::Before)), job_error: Rc::default() }
+        RankGate { job, queue, state: Rc::new(Cell::new(GateState::NotReported)), job_error: Rc::default() }
     }
 
     /// Prepares the gate for a turn.
     pub fn close(&self) {
         self.queue.begin_pass();
-        self.place.set(GateState::Before);
+        self.state.set(GateState::NotReported);
     }
 
     /// Start of the turn; `None` if it did not begin.
     pub fn turn_start(&self) -> Option<TurnStart> {
-        match self.place.get() {
-            GateState::Passed(passage) => Some(passage),
+        match self.state.get() {
+            GateState::Passed(start) => Some(start),
             _ => None,
         }
     }
 
     /// Whether this rank was ready and another rank was not.
-    pub fn is_withheld(&self) -> bool {
-        self.place.get() == GateState::Withheld { was_ready: true }
+    pub fn is_other_rank_unready(&self) -> bool {
+        self.state.get() == GateState::Withheld { was_ready: true }
     }
 
     /// Reports that this rank is not ready, unless it has reported already, because the others wait
     /// for its report.
-    pub fn give_up(&self) -> Result<(), JobError> {
-        if self.place.get() == GateState::Before { self.agree(false) } else { Ok(()) }
+    pub fn report_unready_if_silent(&self) -> Result<(), JobError> {
+        if self.state.get() == GateState::NotReported { self.agree_on_start(false) } else { Ok(()) }
     }
 
     /// Reports that this rank, which does not take the turn, is ready for it.
-    pub fn agree_without_turn(&self) -> Result<(), JobError> {
-        self.agree(true)
+    pub fn report_ready_without_turn(&self) -> Result<(), JobError> {
+        self.agree_on_start(true)
     }
 
     pub fn take_job_error(&self) -> Option<JobError> {
         self.job_error.take()
     }
 
-    fn agree(&self, is_ready: bool) -> Result<(), JobError> {
-        self.place.set(GateState::Withheld { was_ready: is_ready });
+    fn agree_on_start(&self, is_ready: bool) -> Result<(), JobError> {
+        self.state.set(GateState::Withheld { was_ready: is_ready });
         self.queue.finish()?;
         let all = self.job.gather(&is_ready)?;
         // Start of the turn by the clock of rank 0; `None` if a rank is not ready.
@@ -97,15 +97,15 @@ impl RankGate {
             all.iter().all(|is_ready| *is_ready).then(|| monotonic_ns() + lead_ns)
         });
         if let Some(leader_ns) = self.job.broadcast(start_ns.as_ref())? {
-            self.place.set(GateState::Open(self.job.clock().from_leader(leader_ns)));
+            self.state.set(GateState::Open(self.job.clock().from_leader(leader_ns)));
         }
         Ok(())
     }
 }
 
 impl StartingGate for RankGate {
-    fn before_state(&mut self) -> Result<(), SampleError> {
-        self.queue.wait().map_err(|error| {
+    fn wait_to_make_state(&mut self) -> Result<(), SampleError> {
+        self.queue.wait_for_turn().map_err(|error| {
             let reason = error.to_string();
             *self.job_error.borrow_mut() = Some(error);
             SampleError::Unproven(reason)
@@ -113,19 +113,19 @@ impl StartingGate for RankGate {
     }
 
     fn report_ready(&mut self) -> Result<(), SampleError> {
-        let agreed = self.agree(true);
+        let agreed = self.agree_on_start(true);
         *self.job_error.borrow_mut() = agreed.err();
-        match self.place.get() {
+        match self.state.get() {
             GateState::Open(_) => Ok(()),
             // The other rank reports the reason.
             _ => Err(SampleError::Unproven("another rank was not ready".to_owned())),
         }
     }
 
-    fn wait(&mut self) {
-        if let GateState::Open(planned_ns) = self.place.get() {
+    fn wait_for_start(&mut self) {
+        if let GateState::Open(planned_ns) = self.state.get() {
             sleep_until(planned_ns);
-            self.place.set(GateState::Passed(TurnStart { planned_ns, started_ns: monotonic_ns() }));
+            self.state.set(GateState::Passed(TurnStart { planned_ns, started_ns: monotonic_ns() }));
         }
     }
 }

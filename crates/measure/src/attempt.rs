@@ -1,12 +1,12 @@
-//! A turn that is repeated a few times while its state cannot be proven.
+//! Repeats a turn a few times until its cache state is proven.
 
 use super::interface::{SampleError, Sampler, Slot, TrialEnd};
 use readlab_model::sample::Sample;
 use readlab_model::trial::TrialIndex;
 use readlab_record::Outcome;
 
-/// How often a turn is tried while its cache state cannot be proven.
-pub(super) const TRIES: u32 = 4;
+/// Largest number of tries of a turn whose cache state cannot be proven.
+pub(super) const PROOF_TRIES: u32 = 4;
 
 /// Takes the samples of a turn, or returns how the trial ended. After each try whose state was not
 /// proven, `rejected` is called with the reason; it may repair the state before the next try.
@@ -17,7 +17,7 @@ pub(super) fn take_until_proven<E>(
     mut rejected: impl FnMut(&mut dyn Sampler, String) -> Result<(), E>,
 ) -> Result<Result<Vec<Sample>, TrialEnd>, E> {
     let mut last = String::new();
-    for _ in 0..TRIES {
+    for _ in 0..PROOF_TRIES {
         match sampler.turn(trial, slot) {
             Ok(samples) => return Ok(Ok(samples)),
             Err(SampleError::TrialEnd(end)) => return Ok(Err(end)),
@@ -27,6 +27,6 @@ pub(super) fn take_until_proven<E>(
             }
         }
     }
-    let reason = format!("the {} state could not be proven in {TRIES} tries: {last}", slot.state);
+    let reason = format!("the {} state could not be proven in {PROOF_TRIES} tries: {last}", slot.state);
     Ok(Err(TrialEnd::Trial(Outcome::Refused { reason })))
 }

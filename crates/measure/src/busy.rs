@@ -1,10 +1,11 @@
-//! Which other processes use the processors: the CPU time of every process over a short while.
+//! Finds the other processes that use the processors, by the CPU time of every process over a
+//! quarter of a second.
 
 use readlab_system::process;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How long the processes are observed; with clock ticks of 10 ms, 4 % of a processor is one tick.
+/// Duration of the observation. With clock ticks of 10 ms, one tick is 4 % of a processor.
 const OBSERVATION_TIME: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -16,9 +17,9 @@ pub struct BusyProcess {
     pub processors: f64,
 }
 
-/// All processes but this one that used processors during a quarter of a second, the busiest first.
-/// Another readlab is among them even when its contender does all the work.
-pub fn other_processes() -> Vec<BusyProcess> {
+/// All processes except this one that used processors during a quarter of a second, the busiest
+/// first. Another readlab is always listed, because its contenders may do all the work.
+pub fn other_busy_processes() -> Vec<BusyProcess> {
     let before: HashMap<u32, u64> =
         process::all().into_iter().map(|process| (process.pid, process.cpu_ns)).collect();
     let start = Instant::now();
@@ -55,7 +56,7 @@ mod tests {
     fn a_spinning_process_is_listed_and_readlab_itself_is_not() {
         let mut spinner =
             std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let busy = other_processes();
+        let busy = other_busy_processes();
         spinner.kill().unwrap();
         spinner.wait().unwrap();
         assert!(busy.iter().any(|process| process.pid == spinner.id()), "{busy:?}");

@@ -1,9 +1,9 @@
-//! Which processes hold a file, which means have it mapped or open, as far as this user may see.
+//! Finds the processes that hold a file, which means that they have the file mapped or open.
 //!
 //! Pages that a process has mapped, or has locked into memory through a mapping, cannot be evicted.
-//! A process that only has the file open does not hinder eviction, but PROTOCOL.md forbids both
-//! between turns. Processes that this user may not inspect count as holding nothing.
-//! [`super::sampler`] decides what is done about a holder.
+//! A process that only has the file open does not hinder eviction, but PROTOCOL.md forbids
+//! contenders both between turns. Processes that this user may not inspect count as holding
+//! nothing. [`super::sampler`] decides what happens to a holder.
 
 use readlab_model::target::identity::Identity;
 use readlab_system::process::{
@@ -28,7 +28,7 @@ pub(super) struct Holder {
     /// The program's name, at most 15 bytes; the process may set any name.
     pub(super) program: String,
     pub(super) hold: Hold,
-    /// The file that is held, of a target of several files; `None` where only one file is meant.
+    /// The held file of a target of several files; `None` for a target of one file.
     pub(super) file: Option<PathBuf>,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Holder {
 }
 
 impl Holder {
-    /// Kills this process; never another process that has its number by now.
+    /// Kills this process, and never another process that has got the same process id since.
     pub(super) fn kill(&self) {
         self.handle.iter().for_each(ProcessHandle::kill);
     }
@@ -75,8 +75,8 @@ impl Processes {
     }
 
     /// All processes except these.
-    pub(super) fn all_except(&self, but: &BTreeSet<u32>) -> BTreeSet<u32> {
-        self.all.keys().filter(|pid| !but.contains(pid)).copied().collect()
+    pub(super) fn all_except(&self, excluded: &BTreeSet<u32>) -> BTreeSet<u32> {
+        self.all.keys().filter(|pid| !excluded.contains(pid)).copied().collect()
     }
 
     fn descends_from(&self, pid: u32, head: u32) -> bool {
@@ -93,8 +93,8 @@ impl Processes {
         false
     }
 
-    /// The processes of `among` that hold the file. If a process has the file mapped and open, the
-    /// mapping is given.
+    /// The processes among `among` that hold the file. A process that has the file both mapped and
+    /// open counts as [`Hold::Mapped`].
     pub(super) fn holders(&self, among: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
         let file = file_id(file);
         // Check the maps after the handle is opened, so that both are about the same process.
@@ -107,9 +107,8 @@ impl Processes {
         among.iter().filter_map(of_one).collect()
     }
 
-    /// The processes of `among` that hold a file of a tree, each with one file that it holds,
-    /// preferably a mapped one. If the tree's list cannot be read there are none; an unreadable
-    /// list ends the trials elsewhere.
+    /// The processes among `among` that hold a file of a tree, each with one held file, preferably
+    /// a mapped one. Empty if the tree's list cannot be read: other code ends the trials for that.
     pub(super) fn holders_of_any(&self, among: &BTreeSet<u32>, tree: &Tree) -> Vec<Holder> {
         let used = |&pid: &u32| {
             let mapped = mapped_files(pid).into_iter().map(|file| (Hold::Mapped, file));
@@ -119,7 +118,7 @@ impl Processes {
         let used: Vec<(u32, Vec<(Hold, UsedFile)>)> = among.iter().map(used).collect();
         let name = |(_, file): &(Hold, UsedFile)| file.path.file_name().map(ToOwned::to_owned);
         let names = used.iter().flat_map(|(_, files)| files).filter_map(name);
-        let held = tree.named(&names.collect()).unwrap_or_default();
+        let held = tree.files_with_names(&names.collect()).unwrap_or_default();
         let of_one = |(pid, files): (u32, Vec<(Hold, UsedFile)>)| {
             let (hold, file) = files.into_iter().find(|(_, file)| held.contains(&file.id))?;
             Some(Holder { file: Some(file.path), ..self.holder(pid, hold) })
@@ -127,9 +126,10 @@ impl Processes {
         used.into_iter().filter_map(of_one).collect()
     }
 
-    /// All processes that have the file mapped, except those in `but`.
-    pub(super) fn others_that_map(&self, but: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
-        let others = self.all.keys().filter(|pid| !but.contains(pid) && has_mapped(**pid, file_id(file)));
+    /// All processes that have the file mapped, except those in `excluded`.
+    pub(super) fn others_that_map(&self, excluded: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
+        let others =
+            self.all.keys().filter(|pid| !excluded.contains(pid) && has_mapped(**pid, file_id(file)));
         others.map(|&pid| self.holder(pid, Hold::Mapped)).collect()
     }
 

@@ -14,8 +14,8 @@ use readlab_roster::session::SessionError;
 use serde::{Deserialize, Serialize};
 
 pub trait Sampler {
-    /// Starts the contenders of these trials ahead, without waiting for them, because they are
-    /// opened next. Contenders that were started ahead earlier and are not opened yet are ended.
+    /// Starts the contenders of the trials that will be opened next, without waiting for them. Ends
+    /// contenders that were started ahead before, were not opened and are not in `next`.
     fn launch(&mut self, next: &[TrialIndex]);
 
     /// Starts the trial's contender, or restarts it if it is running; returns every parameter in
@@ -39,13 +39,13 @@ pub trait Sampler {
     /// answer compared. The samples carry the slot.
     fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
 
-    /// Counts what contenders do inside. Each has one untimed run in a separate process; the runs
-    /// are side by side. Returns for each trial, in order, the counts with their reasons where they
-    /// are missing, or why the run must end.
+    /// Counts system calls and allocations of contenders. Each contender has one untimed run in a
+    /// separate process; the runs are at the same time. Returns for each trial, in order, its
+    /// counts or why the trial or the run ends. A count that is missing has a reason.
     fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<Counts, TrialEnd>>;
 
-    /// Counts again, each trial in a new process. Runtimes report nothing here, because the counts
-    /// that they report are already means of all turns.
+    /// Counts again, each trial in a new process. The result has no counts that runtimes report,
+    /// because those are already means of all turns.
     fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<Counts, TrialEnd>>;
 
     /// Whether counting a trial takes no further run, because the same readings were counted in
@@ -63,15 +63,15 @@ pub trait Sampler {
     /// inspected.
     fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line>;
 
-    /// Why the numbers of a trial are refused although its own turns went well: the reason may have
-    /// been found during turns of other trials.
+    /// Why the numbers of a trial are refused, even if its own turns succeeded: the reason may have
+    /// been found during turns of other trials. `None` if they are not refused.
     fn refusal(&self, trial: TrialIndex) -> Option<Outcome>;
 
     /// Bytes that one reader of the trial reads in one reading; `None` if that is not known.
     fn bytes_per_reading(&self, trial: TrialIndex) -> Option<u64>;
 
-    /// Closes a trial whose contender works and that has no further turns: the process may serve
-    /// another trial that differs only in the state of the cache.
+    /// Closes a trial that has no further turns and whose contender works: another trial that
+    /// differs only in the cache state may use the process.
     fn retire(&mut self, trial: TrialIndex) {
         self.close(trial);
     }
@@ -86,7 +86,7 @@ pub trait Sampler {
     /// Meters that could not be read in the last turn, with the reason.
     fn missing_meters(&mut self) -> Vec<(String, String)>;
 
-    /// Lines for the record that no other call returns, such as warm-ups, since the last call.
+    /// Lines for the record since the last call that no other call returns, such as warm-ups.
     fn notes(&mut self) -> Vec<Line> {
         Vec::new()
     }
@@ -96,15 +96,15 @@ pub trait Sampler {
 
 /// The gate at which a turn waits until it may begin.
 pub trait StartingGate {
-    /// Waits until this host may establish the cache state from which the turn starts.
-    fn before_state(&mut self) -> Result<(), SampleError>;
+    /// Waits until this host may make the cache state from which the turn starts.
+    fn wait_to_make_state(&mut self) -> Result<(), SampleError>;
 
     /// Reports that the cache state of this host is proven; an error if the turn may not begin.
     fn report_ready(&mut self) -> Result<(), SampleError>;
 
     /// Waits for the start time, right before the contender gets the request to read. Returns at
     /// once if the turn may not begin.
-    fn wait(&mut self);
+    fn wait_for_start(&mut self);
 }
 
 /// Receives the lines of the record and shows the progress of a run.

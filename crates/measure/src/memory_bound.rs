@@ -1,6 +1,6 @@
-//! Bounds on memory: the control groups of the trials that are read under one, and the memory that
-//! their processes need beside the page cache. The bound is on the page cache, so that this memory
-//! is measured first and added to it.
+//! Bounds on memory: the control groups of trials with a bound, and the memory that their processes
+//! need beside the page cache. A bound is on the page cache alone, so the memory of the processes
+//! is measured first and added to the limit of the group.
 
 use crate::settings::FixedSetting;
 use readlab_model::target::memory::MemoryFacts;
@@ -15,21 +15,21 @@ use std::time::Duration;
 
 /// Interval at which the memory of a group is read during untimed readings. A reader allocates its
 /// buffers within a reading, and may free them at its end.
-const WATCH_STEP: Duration = Duration::from_millis(1);
+const WATCH_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The bounds of a run and where their control groups are made.
 #[derive(Debug)]
 pub struct MemoryControl {
-    /// The read-ahead under which all is read, if it was changed. Dropped, and so restored, before the
-    /// groups, which then no longer need the launcher.
+    /// The changed read-ahead; `None` if it was not changed. It is dropped, and so restored, before
+    /// the groups, which then no longer need the launcher.
     _read_ahead: Option<FixedSetting>,
     groups: MemoryGroups,
     bounds: BTreeMap<TrialIndex, MemoryFacts>,
 }
 
 impl MemoryControl {
-    /// Prepares the machine for groups, and sets the read-ahead if it is to be another; the launcher
-    /// restores it and removes what is left of the groups if the lab is killed.
+    /// Prepares the machine for groups, and applies the read-ahead unless it is `None`. If the lab
+    /// is killed, the launcher restores the read-ahead and removes the groups that are left.
     pub fn begin(
         mut groups: MemoryGroups,
         bounds: BTreeMap<TrialIndex, MemoryFacts>,
@@ -46,7 +46,7 @@ impl MemoryControl {
         self.bounds.get(&trial)
     }
 
-    /// The groups of a trial with this number of readers; none if it has no bound.
+    /// New groups for a trial with this number of readers; none for a trial without a bound.
     pub(crate) fn make_groups(&self, trial: TrialIndex, readers: u32) -> io::Result<ReaderGroups> {
         let count = match self.bound(trial) {
             None => 0,
@@ -80,8 +80,8 @@ impl ReaderGroups {
         self.groups.len() as u64
     }
 
-    /// The group of a reader, by its number from 0; `None` if readers are in no group.
-    pub(crate) fn of_reader(&self, reader: usize) -> Option<&MemoryGroup> {
+    /// The group of a reader, by the reader's number from 0; `None` if readers are in no group.
+    pub(crate) fn group_of_reader(&self, reader: usize) -> Option<&MemoryGroup> {
         self.groups.get(reader % self.groups.len().max(1)).map(Arc::as_ref)
     }
 
@@ -89,13 +89,13 @@ impl ReaderGroups {
         self.groups.iter().try_for_each(|group| group.set_limit(bytes))
     }
 
-    /// The most memory beside the page cache that one of the groups has now.
-    pub(crate) fn largest_need(&self) -> io::Result<u64> {
+    /// Memory beside the page cache, in bytes, of the group that has most of it now.
+    pub(crate) fn max_process_bytes(&self) -> io::Result<u64> {
         let needs = self.groups.iter().map(|group| Ok(group.memory()?.other_bytes));
         Ok(needs.collect::<io::Result<Vec<u64>>>()?.into_iter().max().unwrap_or_default())
     }
 
-    pub(crate) fn state(&self) -> io::Result<GroupState> {
+    pub(crate) fn combined_state(&self) -> io::Result<GroupState> {
         let mut all = GroupState::default();
         for (number, group) in self.groups.iter().enumerate() {
             let state = GroupState { memory: group.memory()?, counters: group.counters()? };
@@ -107,18 +107,18 @@ impl ReaderGroups {
     /// Starts to watch the memory that the processes need beside the page cache.
     pub(crate) fn watch(&self) -> MemoryWatch {
         let watched = ReaderGroups { groups: self.groups.clone() };
-        let (watcher, end) = mpsc::channel();
+        let (end_signal, end) = mpsc::channel();
         let most = move || {
-            let mut most_bytes = watched.largest_need().unwrap_or_default();
+            let mut most_bytes = watched.max_process_bytes().unwrap_or_default();
             loop {
-                let is_over = end.recv_timeout(WATCH_STEP) != Err(RecvTimeoutError::Timeout);
-                most_bytes = watched.largest_need().unwrap_or_default().max(most_bytes);
+                let is_over = end.recv_timeout(WATCH_INTERVAL) != Err(RecvTimeoutError::Timeout);
+                most_bytes = watched.max_process_bytes().unwrap_or_default().max(most_bytes);
                 if is_over {
                     return most_bytes;
                 }
             }
         };
-        MemoryWatch { watcher, thread: thread::spawn(most) }
+        MemoryWatch { end_signal, thread: thread::spawn(most) }
     }
 }
 
@@ -134,13 +134,13 @@ impl GroupState {
             },
             counters: GroupCounters {
                 refaults: sum(one.refaults, two.refaults),
-                // Groups that give the count of the machine give the same one, at nearly the same time.
-                pages_scanned: if one.scans_are_of_machine {
+                // If the counts are of the whole machine, all groups give nearly the same count.
+                pages_scanned: if one.has_scans_of_machine {
                     one.pages_scanned
                 } else {
                     sum(one.pages_scanned, two.pages_scanned)
                 },
-                scans_are_of_machine: one.scans_are_of_machine,
+                has_scans_of_machine: one.has_scans_of_machine,
                 stall_ns: one.stall_ns.max(two.stall_ns),
                 oom_kills: one.oom_kills.saturating_add(two.oom_kills),
             },
@@ -148,17 +148,17 @@ impl GroupState {
     }
 }
 
-/// A thread that reads the memory of groups until its watcher is dropped.
+/// A thread that reads the memory of groups until `end_signal` is dropped.
 #[derive(Debug)]
 pub(crate) struct MemoryWatch {
-    watcher: Sender<()>,
+    end_signal: Sender<()>,
     thread: JoinHandle<u64>,
 }
 
 impl MemoryWatch {
-    /// The most memory beside the page cache that one of the groups had.
+    /// Largest memory beside the page cache, in bytes, that a group had while it was watched.
     pub(crate) fn end(self) -> u64 {
-        drop(self.watcher);
+        drop(self.end_signal);
         self.thread.join().unwrap_or_default()
     }
 }
@@ -169,12 +169,12 @@ mod tests {
 
     #[test]
     fn the_groups_of_readers_are_counted_together() {
-        let state = |refaults, scanned, stall_ns, scans_are_of_machine| GroupState {
+        let state = |refaults, scanned, stall_ns, has_scans_of_machine| GroupState {
             memory: GroupMemory { cache_bytes: 10, cache_bytes_max: 11, other_bytes: 3 },
             counters: GroupCounters {
                 refaults,
                 pages_scanned: Some(scanned),
-                scans_are_of_machine,
+                has_scans_of_machine,
                 stall_ns,
                 oom_kills: 1,
             },
@@ -185,7 +185,7 @@ mod tests {
         let counters = GroupCounters {
             refaults: Some(11),
             pages_scanned: Some(15),
-            scans_are_of_machine: false,
+            has_scans_of_machine: false,
             stall_ns: Some(100),
             oom_kills: 2,
         };
@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn without_groups_there_is_nothing_to_bound_or_to_watch() {
         let none = ReaderGroups::default();
-        assert!(none.is_empty() && none.of_reader(0).is_none() && none.of_reader(3).is_none());
-        assert_eq!(none.state().unwrap(), GroupState::default());
+        assert!(none.is_empty() && none.group_of_reader(0).is_none() && none.group_of_reader(3).is_none());
+        assert_eq!(none.combined_state().unwrap(), GroupState::default());
         assert_eq!(none.watch().end(), 0);
         assert!(none.set_limit(1).is_ok());
     }

@@ -1,11 +1,11 @@
-//! The kernel's cache of names (dentries) and inodes, for races that find names. No byte of a file is
-//! read or evicted.
+//! The kernel's cache of names (dentries) and inodes, for races that find names. No byte of a file
+//! is read or evicted.
 //!
-//! For a warm reading, each folder was listed and the status of each name was requested. For a cold
-//! reading, the kernel has dropped all caches of the machine, which only root may request. Lookups of
-//! some names, evenly spread, prove the state: they use memory alone and load nothing into it. The
-//! blocks of folders may be in memory without these names. Therefore a warm reading must fetch no
-//! byte from the device, and a cold reading at least one ([`crate::sampler`]).
+//! Before a warm reading, readlab lists each folder and requests the status of each name. Before a
+//! cold reading, the kernel drops all caches of the machine, which only root may request. Lookups
+//! of some names, evenly spread, prove the state: a lookup uses only memory and loads nothing into
+//! it. Blocks of folders may be in memory even if no name is. Therefore a warm reading must also
+//! fetch no byte from the device, and a cold reading at least one ([`crate::sampler`]).
 
 use super::cache::{CacheError, Eviction, FillResult, TargetCache, call_failed};
 use super::residency::{ResidencyMeans, ResidencyProof};
@@ -27,8 +27,8 @@ pub const FILL_OF_NAMES: &str = "each folder was listed and each name below it a
 /// Largest number of names, evenly spread, that are looked up.
 const LOOKUPS_MAX: usize = 256;
 
-/// How often the kernel is asked to drop names. Names in use stay for a moment, so a pause, which
-/// begins with [`FIRST_PAUSE`] and doubles, follows each try.
+/// Number of tries to make the kernel drop names. Names in use stay for a moment, so a pause
+/// follows each try: first [`FIRST_PAUSE`], then twice the pause before.
 const DROP_TRIES: u32 = 4;
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 
@@ -38,11 +38,11 @@ pub struct NamesCache {
     eviction: Eviction,
 }
 
-/// The result of looking up some names in memory alone.
+/// The result of looking up some names only in memory.
 struct LookupResult {
     proof: ResidencyProof,
     /// The first file whose name is in memory.
-    cached: Option<PathBuf>,
+    cached_path: Option<PathBuf>,
 }
 
 impl NamesCache {
@@ -50,28 +50,28 @@ impl NamesCache {
         NamesCache { tree: Arc::clone(tree), eviction }
     }
 
-    /// The names in memory, and the first change. The search for changes loads every name into
-    /// memory, so it comes last.
+    /// The names in memory, and the first change of the tree. The names are looked up first,
+    /// because the search for changes loads every name into memory.
     pub(super) fn observe(&self) -> TargetState {
         let resident = self.residency().map_err(|error| error.to_string());
         TargetState { resident, change: self.tree.change() }
     }
 
-    fn folder_or_list(&self) -> PathBuf {
-        self.tree.folder().map_or_else(|| self.tree.list(), Path::to_owned)
+    fn folder_or_list_path(&self) -> PathBuf {
+        self.tree.folder().map_or_else(|| self.tree.list_path(), Path::to_owned)
     }
 }
 
-/// Drops the caches of the machine, and proves it by lookups of some names of the tree. If one stays
-/// after all tries, the error names it.
+/// Drops the caches of the machine, and proves by lookups that names of the tree are gone. If a
+/// name stays after all tries, the error contains that name.
 pub(super) fn drop_names(tree: &Tree) -> Result<ResidencyProof, CacheError> {
     let mut pause = FIRST_PAUSE;
     let mut tries = 0;
     loop {
         page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
         tries += 1;
-        let LookupResult { proof, cached } = look_up_names(tree)?;
-        match cached {
+        let LookupResult { proof, cached_path } = look_up_names(tree)?;
+        match cached_path {
             None => return Ok(proof),
             Some(path) if tries == DROP_TRIES => return Err(CacheError::NameRemains { path }),
             Some(_) => thread::sleep(pause),
@@ -83,19 +83,19 @@ pub(super) fn drop_names(tree: &Tree) -> Result<ResidencyProof, CacheError> {
 fn look_up_names(tree: &Tree) -> Result<LookupResult, CacheError> {
     let (count, paths) = tree.names_to_look_up()?;
     let step = count.div_ceil(LOOKUPS_MAX).max(1);
-    let (mut pages, mut resident, mut cached) = (0, 0, None);
+    let (mut pages, mut resident, mut cached_path) = (0, 0, None);
     for path in paths.step_by(step) {
         let path = path?;
         let is_cached = names::is_cached(&path).map_err(call_failed(&path, "openat2"))?;
         pages += 1;
         resident += u64::from(is_cached);
         if is_cached {
-            cached.get_or_insert(path);
+            cached_path.get_or_insert(path);
         }
     }
     let proof =
         ResidencyProof { means: ResidencyMeans::Lookup, file_pages: pages, pages, resident, dirty: None };
-    Ok(LookupResult { proof, cached })
+    Ok(LookupResult { proof, cached_path })
 }
 
 impl TargetCache for NamesCache {
@@ -104,7 +104,7 @@ impl TargetCache for NamesCache {
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        let folder = self.folder_or_list();
+        let folder = self.folder_or_list_path();
         if self.eviction == Eviction::OfFile {
             return Err(CacheError::NamesNeedRoot { path: folder });
         }
@@ -113,13 +113,13 @@ impl TargetCache for NamesCache {
         drop_names(&self.tree)
     }
 
-    /// Evicts nothing, because a name in memory is the same after any fill.
+    /// Evicts nothing, because a fill does not change how a name is stored in memory.
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
         self.residency()
     }
 
     fn fill_evicted(&self) -> Result<FillResult, CacheError> {
-        let folder = self.folder_or_list();
+        let folder = self.folder_or_list_path();
         let begun = Instant::now();
         truth_of_names(&folder, &|_| Ok(())).map_err(call_failed(&folder, "walk"))?;
         let wall_ns = Nanos::from(begun.elapsed()).0;

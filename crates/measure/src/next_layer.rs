@@ -1,23 +1,23 @@
 //! Bytes of the next layer: bytes that the program behind a FUSE file system has fetched from
 //! devices, bytes that a server has sent, and all bytes that have arrived there for a reading.
 //!
-//! The layer is counted right before and right after a turn. Each count covers all users of the
-//! layer in that time, not one contender: it can show that bytes did not come, but never that they
-//! came for this reading alone. For a layer that cannot be counted there is a reason, never 0.
+//! The counters are read right before and right after a turn. They count for all users of the layer
+//! during that time, not for one contender: they can show that bytes did not come, but never that
+//! they came for this reading. A layer without counters gives a reason, never 0.
 
-use readlab_model::target::cold_bytes::least_fetched;
+use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::target::layers::{self, Layer, LayerKind};
 use readlab_system::next_layer;
 use readlab_targets::target::filesystem::{RemoteCounter, remote_counter};
 
-/// Divisor of a file's size. A program may decode what it reads; but if it got fewer bytes than the
-/// quotient from files, devices and the network, it answered from its memory.
-const PROGRAM_PARTS: u64 = 100;
+/// Divisor of a file's size. A program may decode its input, so it may read fewer bytes than the
+/// file has. If it got fewer bytes than the quotient, it answered from its memory.
+const PROGRAM_BYTES_DIVISOR: u64 = 100;
 
-/// Divisor of a file's size. If more bytes than the quotient arrived during a warm reading, the
-/// reading was not served from the cache. The quotient is large, because network interfaces also
-/// count what others receive.
-const WARM_PARTS: u64 = 2;
+/// Divisor of a file's size. If at least the quotient arrived during a warm reading, the bytes did
+/// not come from the cache. The quotient is large, because network interfaces also count bytes that
+/// other programs receive.
+const WARM_BYTES_DIVISOR: u64 = 2;
 
 /// The countable layer below a target's file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,22 +26,22 @@ pub enum NextLayer {
     /// of bytes received by network interfaces, because `rchar` does not include every kind of
     /// receiving.
     Program { pid: u32 },
-    /// A server, or another layer with a cache, which `counter` counts if anything does.
+    /// A server, or another layer with a cache; `counter` says what counts its bytes.
     Remote { counter: RemoteCounter, source: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerBytes {
     /// Bytes that the layer read for its users, from devices or a server.
-    pub read: Result<u64, String>,
-    pub arrived: Result<u64, String>,
+    pub read_bytes: Result<u64, String>,
+    pub arrived_bytes: Result<u64, String>,
 }
 
 impl LayerBytes {
     pub fn increase_until(self, after: LayerBytes) -> LayerBytes {
         LayerBytes {
-            read: difference(self.read, after.read),
-            arrived: difference(self.arrived, after.arrived),
+            read_bytes: count_difference(self.read_bytes, after.read_bytes),
+            arrived_bytes: count_difference(self.arrived_bytes, after.arrived_bytes),
         }
     }
 }
@@ -49,7 +49,7 @@ impl LayerBytes {
 impl NextLayer {
     /// Finds the layer in a chain; `None` if no layer of the chain has bytes to count.
     pub fn find(chain: &[Layer]) -> Option<NextLayer> {
-        if let Some(pid) = layers::process(chain) {
+        if let Some(pid) = layers::serving_process(chain) {
             return Some(NextLayer::Program { pid });
         }
         let at = chain.iter().position(|it| matches!(it.kind, LayerKind::Program | LayerKind::Server))?;
@@ -58,9 +58,9 @@ impl NextLayer {
         Some(NextLayer::Remote { counter, source: chain[at].name.clone() })
     }
 
-    /// What the layer has counted until now; each missing count has its reason.
+    /// The layer's counters now; a counter that cannot be read gives the reason.
     pub fn count(&self) -> LayerBytes {
-        let same = |read: Result<u64, String>| LayerBytes { arrived: read.clone(), read };
+        let same = |read: Result<u64, String>| LayerBytes { arrived_bytes: read.clone(), read_bytes: read };
         let (counter, source) = match self {
             NextLayer::Program { pid } => return count_program(*pid),
             NextLayer::Remote { counter, source } => (counter, source),
@@ -74,30 +74,31 @@ impl NextLayer {
         }
     }
 
-    /// Why a reading of `size_bytes` was not cold: fewer bytes arrived than must have. `None` if
-    /// enough arrived, or if the number is not known.
+    /// Why a reading of `size_bytes` was not cold: too few bytes arrived. `None` if enough arrived,
+    /// or if the number is not known.
     pub fn why_not_cold(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
         let least = match self {
-            NextLayer::Program { .. } => size_bytes.div_ceil(PROGRAM_PARTS),
+            NextLayer::Program { .. } => size_bytes.div_ceil(PROGRAM_BYTES_DIVISOR),
             NextLayer::Remote { counter: RemoteCounter::Nothing, .. } => return None,
-            NextLayer::Remote { .. } => least_fetched(size_bytes),
+            NextLayer::Remote { .. } => min_fetched_bytes(size_bytes),
         };
-        let arrived = *counted.arrived.as_ref().ok()?;
+        let arrived = *counted.arrived_bytes.as_ref().ok()?;
         (arrived < least).then(|| match self {
             NextLayer::Program { pid } => format!(
                 "the program that serves the file, process {pid}, got {arrived} bytes of {size_bytes}: it has a cache of its own"
             ),
-            _ if counted.read.is_err() => format!(
+            _ if counted.read_bytes.is_err() => format!(
                 "the network's interfaces received {arrived} bytes of {size_bytes} (an estimate): the rest came from a cache"
             ),
             _ => format!("{arrived} bytes of {size_bytes} came over the network: the rest came from a cache"),
         })
     }
 
-    /// Why a reading of `size_bytes` was not warm: bytes arrived during the reading.
+    /// Why a reading of `size_bytes` was not warm: too many bytes arrived. `None` if few arrived,
+    /// or if the number is not known.
     pub fn why_not_warm(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
-        let arrived = *counted.arrived.as_ref().ok()?;
-        (arrived >= size_bytes.div_ceil(WARM_PARTS)).then(|| match self {
+        let arrived = *counted.arrived_bytes.as_ref().ok()?;
+        (arrived >= size_bytes.div_ceil(WARM_BYTES_DIVISOR)).then(|| match self {
             NextLayer::Program { pid } => format!(
                 "the program that serves the file, process {pid}, got {arrived} bytes during the reading of {size_bytes}"
             ),
@@ -106,24 +107,27 @@ impl NextLayer {
     }
 }
 
-/// With a count, also as the bytes that arrived; without one, all bytes that the network interfaces
-/// received serve as an estimate of them.
+/// A count of read bytes is also the number of bytes that arrived. Without a count, all bytes that
+/// the network interfaces received are an estimate of that number.
 fn with_received_estimate(read: Result<u64, String>) -> LayerBytes {
     let arrived = read.clone().or_else(|_| next_layer::received_by_interfaces(None));
-    LayerBytes { read, arrived }
+    LayerBytes { read_bytes: read, arrived_bytes: arrived }
 }
 
-/// Counts a program: the sum of all kinds of I/O by which bytes reach a process, so that none is
-/// missed.
+/// Counters of a program. The arrived bytes are the sum over all kinds of I/O that bring bytes to a
+/// process.
 fn count_program(pid: u32) -> LayerBytes {
     let io = next_layer::read_by_process(pid);
-    let read = io.clone().map(|io| io.from_devices);
+    let read = io.clone().map(|io| io.read_from_devices);
     let received = next_layer::received_by_interfaces(Some(pid));
-    let arrived = io.and_then(|io| Ok(io.through_calls + io.from_devices + received?));
-    LayerBytes { read, arrived }
+    let arrived = io.and_then(|io| Ok(io.read_by_calls + io.read_from_devices + received?));
+    LayerBytes { read_bytes: read, arrived_bytes: arrived }
 }
 
-pub(super) fn difference(before: Result<u64, String>, after: Result<u64, String>) -> Result<u64, String> {
+pub(super) fn count_difference(
+    before: Result<u64, String>,
+    after: Result<u64, String>,
+) -> Result<u64, String> {
     Ok(after?.saturating_sub(before?))
 }
 
@@ -138,8 +142,8 @@ mod tests {
     #[test]
     fn bytes_of_a_program_are_counted_or_there_is_a_reason() {
         let own = NextLayer::Program { pid: std::process::id() }.count();
-        assert!(own.read.is_ok() && own.arrived.is_ok(), "{own:?}");
-        assert!(NextLayer::Program { pid: u32::MAX >> 1 }.count().arrived.is_err());
+        assert!(own.read_bytes.is_ok() && own.arrived_bytes.is_ok(), "{own:?}");
+        assert!(NextLayer::Program { pid: u32::MAX >> 1 }.count().arrived_bytes.is_err());
     }
 
     fn remote(counter: RemoteCounter) -> NextLayer {
@@ -159,15 +163,15 @@ mod tests {
         assert_eq!(served("lustre", ""), Some(remote(RemoteCounter::Lustre)));
         assert_eq!(served("ceph", ""), Some(remote(RemoteCounter::Ceph)));
         let cifs = served("cifs", "").unwrap().count();
-        assert!(cifs.read.unwrap_err().starts_with("nas:/x counts nothing"));
-        assert!(cifs.arrived.is_ok(), "interfaces count");
+        assert!(cifs.read_bytes.unwrap_err().starts_with("nas:/x counts nothing"));
+        assert!(cifs.arrived_bytes.is_ok(), "interfaces count");
         // A virtiofs host is not reached by a network interface.
         assert_eq!(served("virtiofs", ""), Some(remote(RemoteCounter::Nothing)));
         assert_eq!(served("fuse", r#","process":12"#), Some(NextLayer::Program { pid: 12 }));
     }
 
     fn counted(arrived: u64) -> LayerBytes {
-        LayerBytes { read: Ok(0), arrived: Ok(arrived) }
+        LayerBytes { read_bytes: Ok(0), arrived_bytes: Ok(arrived) }
     }
 
     #[test]
@@ -179,21 +183,21 @@ mod tests {
         let program = NextLayer::Program { pid: 7 };
         assert_eq!(program.why_not_cold(1000, &counted(10)), None, "it may decode what it reads");
         assert!(program.why_not_cold(1000, &counted(9)).unwrap().contains("it has a cache of its own"));
-        let estimate = LayerBytes { read: Err(String::new()), ..counted(5) };
+        let estimate = LayerBytes { read_bytes: Err(String::new()), ..counted(5) };
         let network = remote(RemoteCounter::Interfaces);
         assert!(network.why_not_cold(1000, &estimate).unwrap().contains("5 bytes of 1000 (an estimate)"));
         assert_eq!(program.why_not_warm(1000, &counted(499)), None);
         let why = program.why_not_warm(1000, &counted(500)).unwrap();
         assert!(why.ends_with("process 7, got 500 bytes during the reading of 1000"), "{why}");
-        let unknown = LayerBytes { arrived: Err(String::new()), ..counted(0) };
+        let unknown = LayerBytes { arrived_bytes: Err(String::new()), ..counted(0) };
         assert_eq!((nfs.why_not_cold(1000, &unknown), program.why_not_warm(1000, &unknown)), (None, None));
     }
 
     #[test]
     fn the_difference_of_two_counts_is_what_was_added() {
         let gone = || Err("gone".to_owned());
-        let before = LayerBytes { read: Ok(5), arrived: Ok(7) };
-        let between = before.increase_until(LayerBytes { read: Ok(8), arrived: gone() });
-        assert_eq!(between, LayerBytes { read: Ok(3), arrived: gone() });
+        let before = LayerBytes { read_bytes: Ok(5), arrived_bytes: Ok(7) };
+        let between = before.increase_until(LayerBytes { read_bytes: Ok(8), arrived_bytes: gone() });
+        assert_eq!(between, LayerBytes { read_bytes: Ok(3), arrived_bytes: gone() });
     }
 }

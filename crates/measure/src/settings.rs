@@ -1,14 +1,14 @@
-//! Settings of the system, if a run races different values of them, or needs one value of one: applies,
-//! reads back and restores them.
+//! Settings of the system whose values a run races, or one setting with a fixed value for the whole
+//! run: applies the values, reads them back and restores the old ones.
 //!
 //! A *point* is a combination of values, one for each setting. The first point has the values that
-//! were found at the start. Each value is tried before anything is measured, and the value that is
-//! read back then is its name, because the kernel may round it. A turn counts for its point only if
-//! the same values are read back right after it.
+//! were found at the start. Each value is tried before anything is measured, and reports name it by
+//! the value that is read back, because the kernel may round it. A turn counts for its point only
+//! if the same values are read back right after the turn.
 //!
 //! The values that were found are restored when the run ends and when it fails. Before the first
-//! change, the process that outlives the lab gets the commands that restore them, and the lock, which
-//! it holds until they have run ([`launcher::undo_at_end_holding`]).
+//! change, the process that outlives the lab gets the commands that restore the values, and the
+//! lock, which it holds until the commands have run ([`launcher::undo_at_end_holding`]).
 
 use crate::interface::TrialEnd;
 use crate::shell_line::{self, LineError, ProgramRunner};
@@ -26,7 +26,7 @@ use std::time::Duration;
 /// Time limit of a command that sets or reads a value.
 const COMMAND_TIME_LIMIT: Duration = Duration::from_secs(300);
 
-/// Largest number of points; with more, a run would have too few rounds.
+/// Largest number of points. With more points a run would have too few rounds.
 const POINTS_MAX: usize = 64;
 
 /// How a setting is read and set.
@@ -47,14 +47,14 @@ pub struct RequestedSetting {
     pub values: Vec<String>,
 }
 
-/// A value of a setting: what is set and what is read back then, for each of its files. A setting of
-/// commands counts as one file.
+/// A value of a setting: the text that is set and the text that is read back after that, for each
+/// file of the setting. A setting of commands counts as one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TriedValue {
-    set: Vec<String>,
-    read: Vec<String>,
+    values_set: Vec<String>,
+    values_read: Vec<String>,
     /// Whether the setting had this value at the start.
-    is_found: bool,
+    was_found: bool,
 }
 
 /// A setting that several targets share, because they are on one device or file system.
@@ -70,10 +70,10 @@ pub struct SharedSetting<'a> {
 pub struct SettingControl {
     settings: Vec<RequestedSetting>,
     points: Vec<Vec<TriedValue>>,
-    /// The number of the point in force; `None` if it is not known.
-    current: Option<usize>,
+    /// The index of the point in force; `None` if it is not known.
+    current_point: Option<usize>,
     is_restored: bool,
-    /// The requested values that are not raced, a sentence for each setting.
+    /// Sentences about requested values that are not raced, one for each setting.
     cautions: Vec<String>,
     /// Held until the values are restored; `None` in unit tests.
     _lock: Option<SettingsLock>,
@@ -110,7 +110,7 @@ impl RequestedSetting {
         }
     }
 
-    fn failure(&self, what: impl std::fmt::Display) -> SettingError {
+    fn setting_error(&self, what: impl std::fmt::Display) -> SettingError {
         let option = match self.access {
             SettingAccess::Files(_) => "--setting",
             SettingAccess::Commands { .. } => "--setting-command",
@@ -119,7 +119,7 @@ impl RequestedSetting {
     }
 
     /// The number of the file that holds the setting for a target.
-    fn file_of(&self, target: TargetIndex) -> usize {
+    fn file_number(&self, target: TargetIndex) -> usize {
         match &self.access {
             SettingAccess::Files(files) => files.file_of(target),
             SettingAccess::Commands { .. } => 0,
@@ -145,7 +145,9 @@ impl RequestedSetting {
     /// The current value of each file; `None` if no command reads it.
     fn read_values(&self, runner: ProgramRunner) -> Result<Option<Vec<String>>, SettingError> {
         match &self.access {
-            SettingAccess::Files(files) => files.read_values().map(Some).map_err(|why| self.failure(why)),
+            SettingAccess::Files(files) => {
+                files.read_values().map(Some).map_err(|why| self.setting_error(why))
+            }
             SettingAccess::Commands { read: None, .. } => Ok(None),
             SettingAccess::Commands { read: Some(line), .. } => {
                 let printed = self.run_command("--read", line, runner)?.unwrap_or_default();
@@ -153,7 +155,8 @@ impl RequestedSetting {
                 match is_plain_value(&printed) {
                     true => Ok(Some(vec![printed])),
                     false => {
-                        Err(self.failure(format!("--read '{line}' printed no plain value: '{printed}'")))
+                        Err(self
+                            .setting_error(format!("--read '{line}' printed no plain value: '{printed}'")))
                     }
                 }
             }
@@ -162,9 +165,9 @@ impl RequestedSetting {
 
     fn apply_values(&self, values: &[String], runner: ProgramRunner) -> Result<(), SettingError> {
         match &self.access {
-            SettingAccess::Files(files) => files.write_values(values).map_err(|why| self.failure(why)),
+            SettingAccess::Files(files) => files.write_values(values).map_err(|why| self.setting_error(why)),
             SettingAccess::Commands { apply, .. } => values.iter().try_for_each(|value| {
-                self.run_command("--apply", &self.with_value(apply, value), runner).map(drop)
+                self.run_command("--apply", &self.line_with_value(apply, value), runner).map(drop)
             }),
         }
     }
@@ -178,27 +181,29 @@ impl RequestedSetting {
         shell_line::run_line(line, OsString::new(), COMMAND_TIME_LIMIT, runner).map_err(|error| match error {
             LineError::Interrupted => SettingError::Interrupted,
             LineError::Timeout(limit) => {
-                self.failure(format!("{option} '{line}' was ended after {limit:.0?}"))
+                self.setting_error(format!("{option} '{line}' was ended after {limit:.0?}"))
             }
-            LineError::Failed(what) => self.failure(format!("{option} '{line}' {what}")),
+            LineError::Failed(what) => self.setting_error(format!("{option} '{line}' {what}")),
         })
     }
 
-    fn with_value(&self, line: &str, value: &str) -> String {
+    fn line_with_value(&self, line: &str, value: &str) -> String {
         line.replace(&format!("{{{}}}", self.name), value)
     }
 
     fn commands_to_set(&self, values: &[String]) -> Result<Vec<CommandLine>, SettingError> {
         match &self.access {
-            SettingAccess::Files(files) => files.commands_to_write(values).map_err(|why| self.failure(why)),
+            SettingAccess::Files(files) => {
+                files.commands_to_write(values).map_err(|why| self.setting_error(why))
+            }
             SettingAccess::Commands { apply, .. } => {
-                let lines = values.iter().map(|value| self.with_value(apply, value));
+                let lines = values.iter().map(|value| self.line_with_value(apply, value));
                 Ok(lines.map(|line| shell_line::shell_command(&line, OsString::new())).collect())
             }
         }
     }
 
-    /// The current values as they are read back; `set`, those just set, if no command reads them.
+    /// The current values that are read back; if no command reads them, `set`, the values just set.
     fn read_back(&self, set: &[String], runner: ProgramRunner) -> Result<Vec<String>, SettingError> {
         Ok(self.read_values(runner)?.unwrap_or_else(|| set.to_vec()))
     }
@@ -210,32 +215,36 @@ impl RequestedSetting {
             let set = self.for_each_file(value);
             self.apply_values(&set, program::run_to_end)?;
             let read = self.read_back(&set, program::run_to_end)?;
-            match tried.iter().find(|it| it.read == read) {
-                None => tried.push(TriedValue { set, read, is_found: false }),
-                Some(found) if found.is_found => {}
+            match tried.iter().find(|it| it.values_read == read) {
+                None => tried.push(TriedValue { values_set: set, values_read: read, was_found: false }),
+                Some(found) if found.was_found => {}
                 // The value was requested twice.
-                Some(same) if same.set == set => {}
+                Some(same) if same.values_set == set => {}
                 Some(same) => {
-                    let (same, read) = (words_of(&same.set), words_of(&read));
-                    return Err(self.failure(format!("{same} and {value} are both {read} once they are set")));
+                    let (same, read) = (values_words(&same.values_set), values_words(&read));
+                    return Err(
+                        self.setting_error(format!("{same} and {value} are both {read} once they are set"))
+                    );
                 }
             }
         }
-        self.apply_values(&tried[0].set, program::run_to_end)?;
+        self.apply_values(&tried[0].values_set, program::run_to_end)?;
         Ok(tried)
     }
 
-    /// Says which requested values did not change the setting; `None` if each is raced. With no other
-    /// value than the found one, there is nothing to race.
+    /// A sentence about requested values that did not change the setting; `None` if all are raced.
+    /// An error if no value differs from the found one, because then there is nothing to race.
     fn check_tried(&self, tried: &[TriedValue]) -> Result<Option<String>, SettingError> {
-        let found = words_of(&tried[0].read);
-        let is_tried = |value: &str| tried.iter().any(|it| it.set.iter().all(|set| set == value));
+        let found = values_words(&tried[0].values_read);
+        let is_tried = |value: &str| tried.iter().any(|it| it.values_set.iter().all(|set| set == value));
         let is_lost = |value: &&String| **value != found && !is_tried(value);
         let lost: Vec<&str> = self.values.iter().filter(is_lost).map(String::as_str).collect();
         let lost = lost.join(", ");
         match (tried.len(), lost.as_str()) {
-            (1, "") => Err(self.failure(format!("it is {found} already, and no other value is raced"))),
-            (1, lost) => Err(self.failure(format!("it is {found}, and still {found} once {lost} is set"))),
+            (1, "") => Err(self.setting_error(format!("it is {found} already, and no other value is raced"))),
+            (1, lost) => {
+                Err(self.setting_error(format!("it is {found}, and still {found} once {lost} is set")))
+            }
             (_, "") => Ok(None),
             (_, lost) => Ok(Some(format!(
                 "{} is still {found}, as it was found, once {lost} is set: not raced",
@@ -245,8 +254,8 @@ impl RequestedSetting {
     }
 }
 
-/// The values of all files of a setting in words: one value if all have it.
-fn words_of(values: &[String]) -> String {
+/// The values of all files of a setting in words, each different value once.
+fn values_words(values: &[String]) -> String {
     let mut different: Vec<&str> = Vec::new();
     for value in values {
         if !different.contains(&value.as_str()) {
@@ -262,7 +271,8 @@ pub fn is_plain_value(value: &str) -> bool {
 }
 
 impl SettingControl {
-    /// Reads the current values, makes sure that they are restored in any case, and tries each value.
+    /// Reads the current values, arranges that they are restored however the run ends, and tries
+    /// each value.
     pub fn begin(requested: Vec<RequestedSetting>) -> Result<SettingControl, SettingError> {
         let unchanged = |why: String| SettingError::Failed(format!("settings are not changed: {why}"));
         let lock = SettingsLock::take().map_err(unchanged)?;
@@ -274,9 +284,9 @@ impl SettingControl {
             let first = setting.for_each_file(setting.values.first().map_or("", String::as_str));
             let set = setting.read_back(&first, program::run_to_end)?;
             undo.push(setting.commands_to_set(&set)?);
-            found.push(TriedValue { read: set.clone(), set, is_found: true });
+            found.push(TriedValue { values_read: set.clone(), values_set: set, was_found: true });
         }
-        let found_words: Vec<String> = found.iter().map(|found| words_of(&found.read)).collect();
+        let found_words: Vec<String> = found.iter().map(|found| values_words(&found.values_read)).collect();
         check_point_count(found_words.iter().zip(&settings).map(|(found, it)| (found, &it.values)))?;
         let undo: Vec<CommandLine> = undo.into_iter().rev().flatten().collect();
         launcher::undo_at_end_holding(&undo, &lock).map_err(|error| unchanged(error.to_string()))?;
@@ -284,7 +294,7 @@ impl SettingControl {
         let mut control = SettingControl {
             settings,
             points,
-            current: None,
+            current_point: None,
             is_restored: false,
             cautions: Vec::new(),
             _lock: Some(lock),
@@ -296,17 +306,17 @@ impl SettingControl {
             tried.push(of_setting);
         }
         control.points = combinations_of_values(&tried);
-        control.current = Some(0);
+        control.current_point = Some(0);
         Ok(control)
     }
 
-    /// For each point, the settings with the values that a target has. The first point has the values
-    /// that were found.
+    /// For each point, the settings with the values that a target has. The first point has the
+    /// values that were found.
     pub fn points(&self, target: TargetIndex) -> Vec<Vec<SettingValue>> {
         let value = |(setting, value): (&RequestedSetting, &TriedValue)| SettingValue {
             name: setting.name.clone(),
-            value: value.read[setting.file_of(target)].clone(),
-            is_found: value.is_found,
+            value: value.values_read[setting.file_number(target)].clone(),
+            is_found: value.was_found,
             is_read_back: !matches!(setting.access, SettingAccess::Commands { read: None, .. }),
         };
         let point = |values: &Vec<TriedValue>| self.settings.iter().zip(values).map(value).collect();
@@ -323,15 +333,15 @@ impl SettingControl {
         shared
     }
 
-    /// Which requested values are not raced because they did not change a setting, a sentence for each
-    /// setting.
+    /// Sentences about requested values that are not raced because they did not change a setting,
+    /// one for each setting.
     pub fn cautions(&self) -> &[String] {
         &self.cautions
     }
 
     /// Applies the settings of a point; returns whether any of them had to be changed.
     pub(crate) fn apply_point(&mut self, point: usize) -> Result<bool, SettingError> {
-        if self.current == Some(point) {
+        if self.current_point == Some(point) {
             return Ok(false);
         }
         self.set_point(point, program::run_to_end)?;
@@ -340,30 +350,32 @@ impl SettingControl {
 
     /// Sets the values that differ from those in force, and reads each of them back.
     fn set_point(&mut self, point: usize, runner: ProgramRunner) -> Result<(), SettingError> {
-        let before = self.current.take().map(|before| &self.points[before]);
+        let before = self.current_point.take().map(|before| &self.points[before]);
         for (at, (setting, value)) in self.settings.iter().zip(&self.points[point]).enumerate() {
             if before.is_some_and(|before| before[at] == *value) {
                 continue;
             }
-            setting.apply_values(&value.set, runner)?;
-            let read = setting.read_back(&value.read, runner)?;
-            if read != value.read {
-                let (set, read) = (words_of(&value.read), words_of(&read));
-                return Err(setting.failure(format!("{set} was set, and {read} is read back")));
+            setting.apply_values(&value.values_set, runner)?;
+            let read = setting.read_back(&value.values_read, runner)?;
+            if read != value.values_read {
+                let (set, read) = (values_words(&value.values_read), values_words(&read));
+                return Err(setting.setting_error(format!("{set} was set, and {read} is read back")));
             }
         }
-        self.current = Some(point);
+        self.current_point = Some(point);
         Ok(())
     }
 
-    /// Says which setting no longer has the value of the point in force; `None` if all have it.
-    pub(crate) fn find_change(&mut self) -> Result<Option<String>, SettingError> {
-        let Some(point) = self.current else { return Ok(None) };
+    /// A sentence about a setting that no longer has the value of the point in force; `None` if all
+    /// settings have theirs.
+    pub(crate) fn describe_change(&mut self) -> Result<Option<String>, SettingError> {
+        let Some(point) = self.current_point else { return Ok(None) };
         for (setting, value) in self.settings.iter().zip(&self.points[point]) {
-            let read = setting.read_back(&value.read, program::run_to_end)?;
-            if read != value.read {
-                self.current = None;
-                let (name, read, was) = (&setting.name, words_of(&read), words_of(&value.read));
+            let read = setting.read_back(&value.values_read, program::run_to_end)?;
+            if read != value.values_read {
+                self.current_point = None;
+                let (name, read, was) =
+                    (&setting.name, values_words(&read), values_words(&value.values_read));
                 return Ok(Some(format!("{name} was {read} after the reading, and {was} was set for it")));
             }
         }
@@ -376,7 +388,7 @@ impl SettingControl {
             return Ok(());
         }
         // Another program may have changed a setting since the last turn.
-        self.current = None;
+        self.current_point = None;
         self.set_point(0, program::run_in_any_case)?;
         self.is_restored = true;
         launcher::undo_at_end(&[]).map_err(|error| SettingError::Failed(error.to_string()))
@@ -395,7 +407,7 @@ impl Drop for SettingControl {
 #[derive(Debug)]
 pub struct FixedSetting {
     files: SettingFiles,
-    found: String,
+    found_value: String,
     value: String,
     is_applied: bool,
     /// Held until the found value is restored; `None` in unit tests.
@@ -408,7 +420,7 @@ impl FixedSetting {
         files.check_writable()?;
         let lock = SettingsLock::take()?;
         let (found, value) = (files.read_value()?, value.to_owned());
-        Ok(FixedSetting { files, found, value, is_applied: false, lock: Some(lock) })
+        Ok(FixedSetting { files, found_value: found, value, is_applied: false, lock: Some(lock) })
     }
 
     pub(crate) fn lock(&self) -> Option<&SettingsLock> {
@@ -417,7 +429,7 @@ impl FixedSetting {
 
     /// The commands that restore the found value.
     pub(crate) fn undo_commands(&self) -> Result<Vec<CommandLine>, String> {
-        self.files.commands_to_write(&self.files.for_each_file(&self.found))
+        self.files.commands_to_write(&self.files.for_each_file(&self.found_value))
     }
 
     /// Sets the value and reads it back.
@@ -436,15 +448,16 @@ impl FixedSetting {
 impl Drop for FixedSetting {
     fn drop(&mut self) {
         if self.is_applied
-            && let Err(why) = self.files.write_value(&self.found)
+            && let Err(why) = self.files.write_value(&self.found_value)
         {
-            notice::show(format!("a setting is not {} again, as it was found: {why}", self.found));
+            notice::show(format!("a setting is not {} again, as it was found: {why}", self.found_value));
         }
     }
 }
 
-/// Refuses settings with too many combinations, given the value that was found and the requested values
-/// of each. Nothing has been set yet, so values that the kernel would round to another one count, too.
+/// Refuses settings with too many combinations of values. `settings` has the found value and the
+/// requested values of each. Nothing has been set yet, so two values that the kernel would round to
+/// the same value count as two.
 fn check_point_count<'a>(
     settings: impl Iterator<Item = (&'a String, &'a Vec<String>)>,
 ) -> Result<(), SettingError> {
@@ -483,8 +496,8 @@ mod tests {
     use std::fs;
     use tempfile::NamedTempFile;
 
-    /// A setting that is a file of the test with this value, and has these values to race. Commands
-    /// write the file; `reader`, if any, prints what it has read from it.
+    /// A file with this value, and a setting that commands write to this file, with these values to
+    /// race. The command `reader` prints the value of the file; with `None` no command reads it.
     fn file_setting(value: &str, reader: Option<&str>, values: &[&str]) -> (NamedTempFile, RequestedSetting) {
         let file = NamedTempFile::new().unwrap();
         fs::write(file.path(), value).unwrap();
@@ -503,15 +516,19 @@ mod tests {
     const ROUNDING: Option<&str> = Some("sed 's/.$/0/'");
 
     fn found_value(value: &str) -> TriedValue {
-        TriedValue { set: vec![value.to_owned()], read: vec![value.to_owned()], is_found: true }
+        TriedValue {
+            values_set: vec![value.to_owned()],
+            values_read: vec![value.to_owned()],
+            was_found: true,
+        }
     }
 
     /// A control of one setting whose found value is 1, which counts as restored.
     fn restored_control(setting: RequestedSetting) -> SettingControl {
         let tried = setting.try_values(found_value("1")).unwrap();
         let points = combinations_of_values(&[tried]);
-        let (settings, current, cautions) = (vec![setting], Some(0), Vec::new());
-        SettingControl { settings, points, current, is_restored: true, cautions, _lock: None }
+        let (settings, current_point, cautions) = (vec![setting], Some(0), Vec::new());
+        SettingControl { settings, points, current_point, is_restored: true, cautions, _lock: None }
     }
 
     #[test]
@@ -519,7 +536,7 @@ mod tests {
         let (file, setting) = file_setting("128", ROUNDING, &["45", "120", "77", "45"]);
         let tried = setting.try_values(found_value("120")).unwrap();
         let shown: Vec<(&str, &str)> =
-            tried.iter().map(|it| (it.set[0].as_str(), it.read[0].as_str())).collect();
+            tried.iter().map(|it| (it.values_set[0].as_str(), it.values_read[0].as_str())).collect();
         assert_eq!(shown, [("120", "120"), ("45", "40"), ("77", "70")]);
         assert_eq!(content(&file), "120");
         let (_file, setting) = file_setting("128", ROUNDING, &["45", "46"]);
@@ -547,9 +564,9 @@ mod tests {
         let (file, setting) = file_setting("1", Some("cat"), &["2", "3"]);
         let mut control = restored_control(setting);
         assert!(control.apply_point(2).unwrap() && !control.apply_point(2).unwrap());
-        assert_eq!((content(&file).as_str(), control.find_change().unwrap()), ("3", None));
+        assert_eq!((content(&file).as_str(), control.describe_change().unwrap()), ("3", None));
         fs::write(file.path(), "9").unwrap();
-        let said = control.find_change().unwrap().unwrap();
+        let said = control.describe_change().unwrap().unwrap();
         assert_eq!(said, "x was 9 after the reading, and 3 was set for it");
         assert!(control.apply_point(2).unwrap(), "it is set again");
         control.is_restored = false;
@@ -564,7 +581,7 @@ mod tests {
         let points = control.points(TargetIndex::new(0));
         assert_eq!((points.len(), points[1][0].value.as_str(), points[1][0].is_read_back), (2, "2", false));
         control.apply_point(1).unwrap();
-        assert_eq!((content(&file).as_str(), control.find_change().unwrap()), ("2", None));
+        assert_eq!((content(&file).as_str(), control.describe_change().unwrap()), ("2", None));
     }
 
     #[test]
@@ -582,11 +599,11 @@ mod tests {
         let (name, values) = ("read-ahead".to_owned(), vec!["4MiB".to_owned()]);
         let setting = RequestedSetting { name, access: SettingAccess::Files(files), values };
         let found = setting.read_values(program::run_to_end).unwrap().unwrap();
-        let found = TriedValue { set: found.clone(), read: found, is_found: true };
+        let found = TriedValue { values_set: found.clone(), values_read: found, was_found: true };
         let points = combinations_of_values(&[setting.try_values(found).unwrap()]);
-        let (settings, current, cautions) = (vec![setting], Some(0), Vec::new());
+        let (settings, current_point, cautions) = (vec![setting], Some(0), Vec::new());
         let mut control =
-            SettingControl { settings, points, current, is_restored: true, cautions, _lock: None };
+            SettingControl { settings, points, current_point, is_restored: true, cautions, _lock: None };
         let values_of = |target: usize| -> Vec<String> {
             control.points(TargetIndex::new(target)).iter().map(|point| point[0].value.clone()).collect()
         };
@@ -638,7 +655,7 @@ mod tests {
         let value = || fs::read_to_string(&path).unwrap().trim().to_owned();
         let fixed = |is_applied| {
             let (found, value) = ("60".to_owned(), "10".to_owned());
-            FixedSetting { files: files(), found, value, is_applied, lock: None }
+            FixedSetting { files: files(), found_value: found, value, is_applied, lock: None }
         };
         let mut setting = fixed(false);
         assert_eq!((setting.undo_commands().unwrap().len(), value().as_str()), (1, "60"));
@@ -671,14 +688,14 @@ mod tests {
 
     #[test]
     fn points_are_all_combinations_and_the_first_has_the_found_values() {
-        let other = |value| TriedValue { is_found: false, ..found_value(value) };
+        let other = |value| TriedValue { was_found: false, ..found_value(value) };
         let both = combinations_of_values(&[
             vec![found_value("a"), other("b")],
             vec![found_value("1"), other("2"), other("3")],
         ]);
         let shown: Vec<String> =
-            both.iter().map(|point| point.iter().map(|it| it.read[0].as_str()).collect()).collect();
+            both.iter().map(|point| point.iter().map(|it| it.values_read[0].as_str()).collect()).collect();
         assert_eq!(shown, ["a1", "a2", "a3", "b1", "b2", "b3"]);
-        assert!(both[0].iter().all(|it| it.is_found));
+        assert!(both[0].iter().all(|it| it.was_found));
     }
 }

@@ -1,4 +1,4 @@
-//! Shell command lines of the user that run outside of readings: runs a line to its end.
+//! Runs shell command lines of the user that run outside of readings.
 
 use readlab_system::program::{self, CommandLine, ReadError};
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ pub(super) enum LineError {
     Interrupted,
     /// The line was ended after this time.
     Timeout(Duration),
-    /// What happened, such as `ended with exit code 1: no such device`.
+    /// A description of the failure, such as `ended with exit code 1: no such device`.
     Failed(String),
 }
 

@@ -1,6 +1,7 @@
-//! A measured target: what is read, its expected answers, and the control of its cache state. That
-//! is the state of a file's page cache, whether contenders open the file or readlab's own server
-//! does. Behind a foreign server no cache state can be made or proven.
+//! A measured target: the bytes that are read, their expected answers, and the control of their
+//! cache state. The cache state is the state of a file's page cache, even if readlab's own server
+//! and not the contender opens the file. Behind a foreign server no cache state can be made or
+//! proven.
 
 use super::cache::{CacheError, Eviction, PageCache, TargetCache};
 use super::holders::{Holder, Processes};
@@ -66,7 +67,7 @@ pub enum CacheControl {
 pub struct TargetState {
     /// Pages that are resident, or why that is not known.
     pub resident: Result<ResidencyProof, String>,
-    /// How the target changed since its expected answer was found.
+    /// How the target changed since its expected answer was found; `None` if it did not.
     pub change: Option<String>,
 }
 
@@ -74,7 +75,7 @@ impl CacheControl {
     /// The cache control of a target as it is now, before its expected answer is found.
     pub fn open(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheError> {
         let next_layer = NextLayer::find(&target.facts.layers);
-        let copied = target.copies.as_ref().and_then(|copies| copies.all.tree());
+        let copied = target.copies.as_ref().and_then(|copies| copies.tree_target.tree());
         if let Some(tree) = copied.or(target.tree()) {
             let cache = TreeCache::for_tree(tree, &target.evictable, eviction)?;
             return Ok(CacheControl::Tree { cache, next_layer });
@@ -154,16 +155,16 @@ impl MeasuredTarget<'_> {
             || other.target.facts.is_size_group()
     }
 
-    /// Bytes of the target in the page cache when it is warm: none if no file is read.
+    /// Bytes of the target that are in the page cache in the warm state; 0 if no file is read.
     pub fn cached_bytes(&self) -> u64 {
         if matches!(self.cache_control, CacheControl::Names { .. }) {
             return 0;
         }
-        let copied = self.target.copies.as_ref().map(|copies| copies.all.facts.size_bytes);
+        let copied = self.target.copies.as_ref().map(|copies| copies.tree_target.facts.size_bytes);
         copied.unwrap_or_else(|| self.target.facts.cached_bytes())
     }
 
-    /// The processes of `among` that hold the target or one of its files; none behind a foreign
+    /// The processes among `among` that hold the target or one of its files; empty behind a foreign
     /// server.
     pub(super) fn holders(&self, now: &Processes, among: &BTreeSet<u32>) -> Vec<Holder> {
         match &self.cache_control {
@@ -174,10 +175,10 @@ impl MeasuredTarget<'_> {
         }
     }
 
-    /// How the target changed since its expected answer was found. If it can no longer be examined,
-    /// that is a change, too.
+    /// How the target changed since its expected answer was found; `None` if it did not. A target
+    /// that can no longer be examined counts as changed.
     pub fn change_since_answer(&self) -> Option<String> {
-        if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.all.tree()) {
+        if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.tree_target.tree()) {
             return tree.change();
         }
         let path: &Path = match &self.target.place {

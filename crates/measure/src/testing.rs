@@ -51,7 +51,7 @@ pub(crate) fn tree_target(folder: &Path) -> Target {
 }
 
 pub(crate) fn truth(answer: Answer, wall_ns: u64) -> Truth {
-    Truth { text: true, ..Truth::new(answer, String::new(), Duration::from_nanos(wall_ns)) }
+    Truth { is_text: true, ..Truth::new(answer, String::new(), Duration::from_nanos(wall_ns)) }
 }
 
 pub(crate) fn sweep_target(file: &Path, size_bytes: u64) -> SweepTarget {

@@ -1,9 +1,9 @@
-//! The page cache of many files: each is made cold or warm, and proven, as a single file is. No
-//! file stays open, and only sums are kept.
+//! The page cache of many files: each file is made cold or warm, and proven, in the same way as a
+//! single file. No file stays open, and only sums are kept.
 //!
-//! Names (dentries) and inodes are treated separately. Checking a file brings its name and inode
-//! into memory, so they are warm before each reading unless they are requested cold. In that case
-//! the kernel drops them last; only root may request this. Lookups that only use memory prove that
+//! Names (dentries) and inodes have a state of their own. Checking a file loads its name and inode,
+//! so both are warm before each reading unless the user requests them cold. Then the kernel drops
+//! them after the pages, which only root may request, and lookups that use only memory prove that
 //! they are gone.
 
 use super::cache::{CacheError, Eviction, FillResult, PageCache, TargetCache, call_failed};
@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Number of threads that fill; a device reads small files faster with many requests in flight.
+/// Number of threads that fill. A device reads small files faster with many requests in flight.
 const FILLING_THREADS: usize = 16;
 
-/// How often files are filled again that lost pages while others were filled.
+/// Largest number of times that files are filled again because they lost pages during the fill.
 const REFILLS_MAX: usize = 3;
 
 const EMPTY_PROOF: ResidencyProof =
@@ -30,7 +30,7 @@ const EMPTY_PROOF: ResidencyProof =
 
 struct FileState {
     proof: ResidencyProof,
-    changed: Option<ChangedFile>,
+    changed_file: Option<ChangedFile>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,40 +44,43 @@ enum FillScope {
 #[derive(Debug)]
 pub struct TreeCache {
     pub(super) tree: Arc<Tree>,
-    /// Files below the first file, whose pages would serve a reading that finds none of these
-    /// files' pages.
-    below: Vec<PathBuf>,
+    /// Files below the first file. If their pages are resident, a reading without any page of the
+    /// measured files still gets its bytes from memory.
+    files_below: Vec<PathBuf>,
     /// Determines whether names and inodes are made cold, too.
     eviction: Eviction,
     /// The device of the first file, if cachestat(2) works there; it is usually the device of all
     /// files.
-    device: Option<CountedDevice>,
+    counted_device: Option<CountedDevice>,
 }
 
 impl TreeCache {
-    /// The cache of these files, if their state can be observed here.
+    /// The cache of the files of a tree; an error if the state of the first file cannot be
+    /// observed.
     pub fn for_tree(
         tree: &Arc<Tree>,
         below: &[PathBuf],
         eviction: Eviction,
     ) -> Result<TreeCache, CacheError> {
-        let mut cache = TreeCache { tree: Arc::clone(tree), below: below.to_vec(), eviction, device: None };
+        let mut cache =
+            TreeCache { tree: Arc::clone(tree), files_below: below.to_vec(), eviction, counted_device: None };
         if let Some(first) = tree.paths()?.next() {
             let path = first?;
-            cache.device = Residency::open(&path)?.counted_device().map_err(call_failed(&path, "fstat"))?;
+            cache.counted_device =
+                Residency::open(&path)?.counted_device().map_err(call_failed(&path, "fstat"))?;
         }
         Ok(cache)
     }
 
     fn open(&self, path: &Path) -> Result<PageCache, CacheError> {
-        Ok(PageCache::new(Residency::open_for_one_check(path, self.device)?, Eviction::OfFile))
+        Ok(PageCache::new(Residency::open_for_one_check(path, self.counted_device)?, Eviction::OfFile))
     }
 
     /// The resident pages and the first changed file or folder; visits each file once.
     pub(super) fn observe(&self) -> TargetState {
-        match self.observe_each() {
-            Ok(FileState { proof, changed }) => {
-                let of_file = changed.map(|changed| changed.why);
+        match self.observe_files() {
+            Ok(FileState { proof, changed_file }) => {
+                let of_file = changed_file.map(|changed_file| changed_file.why);
                 TargetState { resident: Ok(proof), change: of_file.or_else(|| self.tree.change_of_folders()) }
             }
             // A file that cannot be opened may have been removed.
@@ -85,15 +88,15 @@ impl TreeCache {
         }
     }
 
-    fn observe_each(&self) -> Result<FileState, CacheError> {
+    fn observe_files(&self) -> Result<FileState, CacheError> {
         let each = |number: usize, path: &Path| {
-            let residency = Residency::open_for_one_check(path, self.device)?;
+            let residency = Residency::open_for_one_check(path, self.counted_device)?;
             let status = residency.status().map_err(call_failed(path, "fstat"))?;
-            let changed = self.tree.change_of(number, path, &Identity::from(status));
-            Ok::<_, CacheError>(FileState { proof: residency.prove()?, changed })
+            let changed_file = self.tree.change_of_file(number, path, &Identity::from(status));
+            Ok::<_, CacheError>(FileState { proof: residency.prove()?, changed_file })
         };
         let found = visit(self.tree.paths()?, processors(), each, FileState::combined_with)?;
-        Ok(found.unwrap_or(FileState { proof: EMPTY_PROOF, changed: None }))
+        Ok(found.unwrap_or(FileState { proof: EMPTY_PROOF, changed_file: None }))
     }
 
     /// The residency of all files together, after `each` was called for every file.
@@ -107,8 +110,8 @@ impl TreeCache {
         Ok(found.unwrap_or(EMPTY_PROOF))
     }
 
-    /// Fills each file that `which` selects, and again those that lost pages while others were
-    /// filled, because some kernels evict pages at any time.
+    /// Fills each file that `which` selects, then fills again the files that lost pages during the
+    /// fill: some kernels evict pages at any time.
     fn fill_each(&self, which: FillScope) -> Result<FillResult, CacheError> {
         let memory = Memory::read();
         let begun = Instant::now();
@@ -125,7 +128,7 @@ impl TreeCache {
         if proof.is_warm() {
             return Ok(FillResult { wall_ns, proof });
         }
-        let path = self.tree.folder().map_or_else(|| self.tree.list(), Path::to_owned);
+        let path = self.tree.folder().map_or_else(|| self.tree.list_path(), Path::to_owned);
         let size_bytes = proof.file_pages * readlab_system::memory::page_bytes();
         Err(CacheError::NotFilled { path, size_bytes, proof, memory })
     }
@@ -145,7 +148,7 @@ impl TreeCache {
                     Err(error) => return Err(error),
                 }
             }
-            Ok(cache.fill_evicted_in(memory)?.proof)
+            Ok(cache.fill_evicted_within(memory)?.proof)
         };
         self.combined_residency(FILLING_THREADS, fill).map(drop)
     }
@@ -153,8 +156,8 @@ impl TreeCache {
 
 impl FileState {
     fn combined_with(self, other: FileState) -> FileState {
-        let changed = ChangedFile::first(self.changed, other.changed);
-        FileState { proof: self.proof.combined_with(&other.proof), changed }
+        let changed_file = ChangedFile::first(self.changed_file, other.changed_file);
+        FileState { proof: self.proof.combined_with(&other.proof), changed_file }
     }
 }
 
@@ -173,7 +176,7 @@ impl TargetCache for TreeCache {
 
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
         let proof = self.combined_residency(processors(), |path| self.open(path)?.evict())?;
-        PageCache::evict_all_below(&self.below, proof.file_pages)?;
+        PageCache::evict_each_file_below(&self.files_below, proof.file_pages)?;
         Ok(proof)
     }
 

@@ -1,11 +1,10 @@
-//! Readlab's own file, on which contenders are warmed up that read their file only once. They are
-//! never warmed up on the measured file, because caches below the page cache keep what was read and
-//! cannot be emptied.
+//! Readlab's own file, on which it warms up contenders that read their file only once. A warm-up on
+//! the measured file would leave bytes in caches below the page cache, which cannot be emptied.
 //!
-//! A contender reads one path as long as it runs. So it is given the path of a link, which first
+//! A contender reads one path as long as it runs. So readlab passes the path of a link, which first
 //! leads to readlab's own file and is changed to lead to the measured file before the timed turn.
-//! Commands get no link, because some refuse links. Each of their readings is a separate process
-//! anyway, which another process of the contender warms up just as well.
+//! Commands get no link, because some commands refuse links. A command needs none: each of its
+//! readings is a new process, so a reading of another path warms it up as well.
 
 use super::target::{MeasuredTarget, SweepTarget};
 use readlab_model::trial::COMMAND;
@@ -16,8 +15,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// Size of the largest file before which contenders are warmed up, so that their own start does not
-/// fall into their first reading. In larger files the time of the start is too small to be seen.
+/// Size of the largest file before which contenders are warmed up, so that one-time work of the
+/// contender is not in its first reading. In the time of a larger file that work is not noticeable.
 const WARMED_UP_BYTES_MAX: u64 = 16_000_000;
 
 /// Readlab's own file, and a link that leads to it or to the file that is read next.
@@ -26,32 +25,32 @@ pub struct WarmUpFile {
     file: PathBuf,
     link: PathBuf,
     /// The file as commands read it, by its path.
-    by_path: SweepTarget,
+    path_target: SweepTarget,
     /// The file as all other contenders read it, through the link.
-    by_link: SweepTarget,
+    link_target: SweepTarget,
 }
 
 impl WarmUpFile {
-    pub fn at(file: &Path, by_path: SweepTarget) -> WarmUpFile {
+    pub fn new(file: &Path, path_target: SweepTarget) -> WarmUpFile {
         let (file, link) = (file.to_owned(), file.with_file_name("next"));
-        let target = Target { place: Place::File(link.clone()), ..by_path.target.clone() };
-        let by_link = SweepTarget { target, truth: by_path.truth.clone() };
-        WarmUpFile { file, link, by_path, by_link }
+        let target = Target { place: Place::File(link.clone()), ..path_target.target.clone() };
+        let link_target = SweepTarget { target, truth: path_target.truth.clone() };
+        WarmUpFile { file, link, path_target, link_target }
     }
 
     /// Whether a contender is warmed up before it reads this target.
-    pub(super) fn is_for(next: &Target) -> bool {
+    pub(super) fn suits_target(next: &Target) -> bool {
         next.file().is_some() && next.facts.size_bytes <= WARMED_UP_BYTES_MAX
     }
 
-    pub(super) fn is_linked(trial: &Trial) -> bool {
+    pub(super) fn reads_through_link(trial: &Trial) -> bool {
         trial.contender() != COMMAND
     }
 
     /// The warm-up file in place of a trial's target. The link leads to the warm-up file.
     pub(super) fn warm_up_target(&self, trial: &Trial) -> Result<MeasuredTarget<'_>, String> {
         self.relink(&self.file)?;
-        let known = if WarmUpFile::is_linked(trial) { &self.by_link } else { &self.by_path };
+        let known = if WarmUpFile::reads_through_link(trial) { &self.link_target } else { &self.path_target };
         known.measured_target(trial.target).map_err(|error| error.to_string())
     }
 
@@ -73,7 +72,7 @@ mod tests {
     fn warm_up_file(folder: &Path) -> WarmUpFile {
         let file = folder.join("warm-up");
         fs::write(&file, "untimed").unwrap();
-        WarmUpFile::at(&file, sweep_target(&file, 7))
+        WarmUpFile::new(&file, sweep_target(&file, 7))
     }
 
     #[test]
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn before_large_files_contenders_are_not_warmed_up() {
-        let is_for = |size_bytes| WarmUpFile::is_for(&sweep_target(Path::new("f"), size_bytes).target);
+        let is_for = |size_bytes| WarmUpFile::suits_target(&sweep_target(Path::new("f"), size_bytes).target);
         assert!(is_for(WARMED_UP_BYTES_MAX) && !is_for(WARMED_UP_BYTES_MAX + 1));
     }
 

@@ -4,8 +4,8 @@ use crate::units::Bytes;
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
 
-/// The archive format of a file; `None` for a plain file.
-pub type Form = Option<Archive>;
+/// The archive format in which a file is stored; `None` for a plain file.
+pub type FileForm = Option<Archive>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]

@@ -61,8 +61,8 @@ impl Sample {
         Some(self.observation_of(meter.read(self)?))
     }
 
-    /// Bytes from the device as a multiple of these bytes, such as those of the target: how often a
-    /// reading read each byte again. `None` if bytes from the device were not counted.
+    /// Bytes from the device ÷ `bytes`, which is for example the size of the target: how many times
+    /// each byte was fetched on average. `None` if bytes from the device were not counted.
     pub fn device_reads_per_byte(&self, bytes: u64) -> Option<f64> {
         Some(self.device_read_bytes? as f64 / bytes.max(1) as f64)
     }
@@ -101,20 +101,21 @@ macro_rules! turn_seen {
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub $field: Option<u64>,
             )*
-            /// The meter that shows that enough bytes reached the contender; `None` if none shows
-            /// it.
+            /// The meter that shows that enough bytes reached the contender; `None` if no meter
+            /// shows that.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub delivered: Option<Delivered>,
         }
     };
 }
 
-/// What proves that a reading was made under its bound on memory, and in the steady state. Readers that
-/// each have a control group have the sums of their groups.
+/// The proof that a reading was made under its bound on memory, and in the steady state. If each
+/// reader has a control group, the numbers are sums over these groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PressedProof {
-    /// Share of the working set that was in the page cache in the steady state, after the last of the
-    /// untimed readings. Blocks of a file are read with other pages around them, so it can exceed 1.
+    /// Share of the working set that was in the page cache in the steady state, after the last of
+    /// the untimed readings. The kernel also reads pages around the blocks of a file, so the share
+    /// can exceed 1.
     pub steady_share: f64,
     /// The same share right before the reading.
     pub before_share: f64,
@@ -122,18 +123,18 @@ pub struct PressedProof {
     pub untimed_readings: u32,
     /// The limit of the control group: the bound on the page cache and `process_bytes`.
     pub limit_bytes: u64,
-    /// Memory that the group needed besides the page cache of the target: that of its processes, and of
-    /// pages of other files such as the program.
+    /// Memory that the group needed besides the page cache of the target: memory of its processes,
+    /// and pages of other files such as the program.
     pub process_bytes: u64,
     /// Memory of the group after the reading that is not page cache.
     pub held_bytes: u64,
-    /// Share of the working set that was in the page cache before the reading and that other groups
-    /// are charged for; at least this share.
+    /// Share of the working set that was in the page cache before the reading, but is charged to
+    /// other groups; a lower limit.
     pub elsewhere_share: f64,
 }
 
-/// Bytes that the kernel maps around a page fault on a file in the page cache, if the pages are small:
-/// `fault_around_bytes`, 64 KiB by default.
+/// Bytes that the kernel maps around a page fault on a file in the page cache, if the pages are
+/// small: `fault_around_bytes`, 64 KiB by default.
 pub const FAULT_AROUND_BYTES: u64 = 64 << 10;
 
 /// The meter that shows that the bytes reached a contender.
@@ -143,8 +144,7 @@ pub enum Delivered {
     /// Read calls returned as many bytes as the readings contain (`rchar`; for a command minus
     /// `wchar`, the bytes that its processes wrote).
     Calls,
-    /// There were as many page faults as mapping the readings' pages takes, at sixteen pages a
-    /// fault.
+    /// There were enough page faults to map all pages of the readings, at sixteen pages per fault.
     Faults,
 }
 
@@ -172,7 +172,7 @@ macro_rules! request_meters {
         impl RequestMeters {
             /// The name and length of a request phase that is longer than the window of the reading
             /// and so cannot be true; `None` if all phases fit into the window.
-            pub fn longer_than(&self, wall_ns: u64) -> Option<(&'static str, u64)> {
+            pub fn phase_longer_than(&self, wall_ns: u64) -> Option<(&'static str, u64)> {
                 let meters = [$(($name, MeterUnit::$unit, self.$field)),*];
                 let parts = meters.into_iter().filter(|(_, unit, _)| *unit == MeterUnit::Nanoseconds);
                 let mut known = parts.filter_map(|(name, _, ns)| Some((name, ns?)));
@@ -262,7 +262,7 @@ macro_rules! meter {
                 }
             }
 
-            pub fn joint(self) -> JointRule {
+            pub fn joint_rule(self) -> JointRule {
                 match self {
                     Meter::WallNs => JointRule::Largest,
                     $(Meter::$meter => JointRule::$joint,)*
@@ -277,7 +277,7 @@ macro_rules! meter {
             }
 
             /// The meter's heading in comma-separated values; `None` if it has no column there.
-            pub fn csv(self) -> Option<&'static str> {
+            pub fn csv_heading(self) -> Option<&'static str> {
                 match self {
                     Meter::WallNs => Some("wall_ns"),
                     $(Meter::$meter => $csv,)*
@@ -304,7 +304,7 @@ macro_rules! meter {
     };
 }
 
-/// Makes from the table the structures that hold the values, and the properties of each meter.
+/// Generates from the table the structures that hold the values, and the properties of each meter.
 macro_rules! meters {
     (sample { $($own:tt)* } request { $($request:tt)* } turn { $($turn:tt)* }) => {
         sample! { $($own)* }
@@ -322,8 +322,8 @@ meters! {
         CpuUserNs = "cpu_user_ns", "CPU time in user mode", Nanoseconds, Sum, Reading, Some("cpu_user_ns"), cpu_user_ns;
         /// CPU time in the kernel.
         CpuSystemNs = "cpu_system_ns", "CPU time in the kernel", Nanoseconds, Sum, Reading, Some("cpu_system_ns"), cpu_system_ns;
-        /// High-water mark of resident memory, mapped file pages included; of a command, that of the
-        /// largest of its processes.
+        /// High-water mark of resident memory, mapped file pages included; for a command, the
+        /// mark of its largest process.
         PeakRssBytes = "peak_rss_bytes", "peak memory", Memory, Largest, Reading, Some("peak_rss_bytes"), peak_rss_bytes;
         /// Page faults served without the device.
         MinorFaults = "minor_faults", "minor page faults", Count, Sum, Reading, Some("minor_faults"), minor_faults;
@@ -336,21 +336,22 @@ meters! {
         /// layer.
         #[serde(skip_serializing_if = "Option::is_none")]
         BelowReadBytes = "below_read_bytes", "bytes from the layer below", Bytes, Sum, Layer, Some("below_read_bytes"), below_read_bytes;
-        /// Number of bytes that the reads of blocks requested, as the contender reports it. It is more
-        /// than the bytes of the blocks if the contender merges blocks or rounds its reads out.
+        /// Number of bytes that the reads of blocks requested, as the contender reports it. It is
+        /// more than the bytes of the blocks if the contender merges blocks or rounds its reads
+        /// out.
         #[serde(skip_serializing_if = "Option::is_none")]
         ReadBytes = "read_bytes", "bytes that reads asked for", Bytes, Sum, WhereCounted, Some("read_bytes"), read_bytes;
-        /// Pages of files that came from the device again after the kernel had reclaimed them: those of
-        /// the control group of a pressed reading.
+        /// Pages of files that were read from the device again after the kernel had reclaimed them,
+        /// counted in the control group of a pressed reading.
         #[serde(skip_serializing_if = "Option::is_none")]
         Refaults = "refaults", "pages read again", Count, Sum, WhereCounted, Some("refaults"), refaults;
-        /// Pages that the kernel examined in order to reclaim memory: of the control group of a pressed
-        /// reading, or of the whole machine where the kernel does not count them by group
-        /// (version 1).
+        /// Pages that the kernel examined in order to reclaim memory: pages of the control group of
+        /// a pressed reading, or of the whole machine if the kernel does not count pages by group
+        /// (control groups of version 1).
         #[serde(skip_serializing_if = "Option::is_none")]
         PagesScanned = "pages_scanned", "pages scanned for reclaim", Count, Sum, WhereCounted, Some("pages_scanned"), pages_scanned;
-        /// Time in which a task of the control group of a pressed reading waited for memory; `None` if
-        /// the kernel counts it for the whole machine only (`memory_pressure_ns`).
+        /// Time in which a task of the control group of a pressed reading waited for memory; `None`
+        /// if the kernel counts it for the whole machine only (`memory_pressure_ns`).
         #[serde(skip_serializing_if = "Option::is_none")]
         MemoryStallNs = "memory_stall_ns", "waiting for memory", Nanoseconds, Largest, WhereCounted, Some("memory_stall_ns"), memory_stall_ns;
     }
@@ -373,7 +374,8 @@ meters! {
         TurnWallNs = "turn.wall_ns", "time of the turn", Nanoseconds, Largest, Turn, Some("turn_wall_ns"), turn.wall_ns;
         /// CPU time of the contender and of the programs that it ran, as the kernel counts it.
         TurnCpuNs = "turn.cpu_ns", "CPU time of the turn", Nanoseconds, Sum, Turn, None, turn.cpu_ns;
-        /// Largest error of `cpu_ns`: the kernel counts the CPU time of other programs in clock ticks.
+        /// Largest error of `cpu_ns`: the kernel counts the CPU time of other programs in clock
+        /// ticks.
         TurnCpuErrorNs = "turn.cpu_error_ns", "error of the CPU time of the turn", Nanoseconds, Sum, Turn, None, turn.cpu_error_ns;
         /// Time in which the contender's threads were runnable and had no processor, summed over
         /// all threads.
@@ -414,14 +416,15 @@ impl Meter {
 
     /// True if the meter describes a whole turn, untimed readings included, and not a single
     /// reading.
-    pub fn is_of_turn(self) -> bool {
+    pub fn describes_turn(self) -> bool {
         matches!(self.scope(), Scope::Turn | Scope::Disturbance)
     }
 
     /// The share of one reading in the value of its turn. A value that describes the whole turn, or
     /// that concurrent readings share, is not divided.
-    pub fn of_reading(self, of_turn: u64, readings: u64) -> u64 {
-        if self.is_of_turn() || self.joint() == JointRule::Largest { of_turn } else { of_turn / readings }
+    pub fn value_of_reading(self, turn_value: u64, readings: u64) -> u64 {
+        let is_shared = self.describes_turn() || self.joint_rule() == JointRule::Largest;
+        if is_shared { turn_value } else { turn_value / readings }
     }
 }
 
@@ -451,7 +454,7 @@ mod tests {
     #[test]
     fn a_request_phase_longer_than_the_window_is_found() {
         let parts = RequestMeters { tls_ns: Some(5), first_byte_ns: Some(9), ..RequestMeters::default() };
-        assert_eq!(parts.longer_than(9), None);
-        assert_eq!(parts.longer_than(8), Some(("first_byte_ns", 9)));
+        assert_eq!(parts.phase_longer_than(9), None);
+        assert_eq!(parts.phase_longer_than(8), Some(("first_byte_ns", 9)));
     }
 }

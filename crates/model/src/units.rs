@@ -48,7 +48,7 @@ impl Nanos {
 
     /// The largest of ns, µs, ms and s in which the number is at least one.
     pub fn unit(self) -> Unit {
-        largest_fitting(self.0 as f64, &TIMES)
+        largest_fitting_unit(self.0 as f64, &TIME_UNITS)
     }
 }
 
@@ -72,13 +72,13 @@ impl Throughput {
 
     /// The largest of B/s, kB/s, MB/s, GB/s and TB/s in which the number is at least one.
     pub fn unit(self) -> Unit {
-        largest_fitting(self.0, &RATES)
+        largest_fitting_unit(self.0, &RATE_UNITS)
     }
 }
 
 /// Formats with three significant digits; numbers above 1000 keep all digits: 1.23, 12.3, 123,
 /// 1234.
-fn three_digits(value: f64) -> String {
+fn three_digit_text(value: f64) -> String {
     let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
     format!("{value:.decimals$}")
 }
@@ -94,20 +94,20 @@ const fn unit(size: f64, name: &'static str) -> Unit {
     Unit { size, name }
 }
 
-const TIMES: [Unit; 4] = [unit(1.0, "ns"), unit(1e3, "µs"), unit(1e6, "ms"), unit(1e9, "s")];
-const SIZES: [Unit; 5] =
+const TIME_UNITS: [Unit; 4] = [unit(1.0, "ns"), unit(1e3, "µs"), unit(1e6, "ms"), unit(1e9, "s")];
+const SIZE_UNITS: [Unit; 5] =
     [unit(1.0, "B"), unit(1e3, "kB"), unit(1e6, "MB"), unit(1e9, "GB"), unit(1e12, "TB")];
-const MEMORY: [Unit; 5] = [
+const MEMORY_UNITS: [Unit; 5] = [
     unit(1.0, "B"),
     unit(1024.0, "KiB"),
     unit(1_048_576.0, "MiB"),
     unit(1_073_741_824.0, "GiB"),
     unit(1_099_511_627_776.0, "TiB"),
 ];
-const RATES: [Unit; 5] =
+const RATE_UNITS: [Unit; 5] =
     [unit(1.0, "B/s"), unit(1e3, "kB/s"), unit(1e6, "MB/s"), unit(1e9, "GB/s"), unit(1e12, "TB/s")];
 
-fn largest_fitting(value: f64, units: &[Unit]) -> Unit {
+fn largest_fitting_unit(value: f64, units: &[Unit]) -> Unit {
     let fitting = units.windows(2).find(|pair| value < pair[1].size);
     fitting.map_or(units[units.len() - 1], |pair| pair[0])
 }
@@ -115,9 +115,9 @@ fn largest_fitting(value: f64, units: &[Unit]) -> Unit {
 /// Formats a value in its largest fitting unit: an integer in the first unit, otherwise three
 /// digits.
 fn format_in_unit(value: u64, units: &[Unit]) -> String {
-    let Unit { size, name } = largest_fitting(value as f64, units);
+    let Unit { size, name } = largest_fitting_unit(value as f64, units);
     if size > 1.0 {
-        format!("{} {name}", three_digits(value as f64 / size))
+        format!("{} {name}", three_digit_text(value as f64 / size))
     } else {
         format!("{value} {name}")
     }
@@ -126,14 +126,14 @@ fn format_in_unit(value: u64, units: &[Unit]) -> String {
 impl fmt::Display for Nanos {
     /// Formats in the largest fitting unit, with three digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format_in_unit(self.0, &TIMES))
+        f.pad(&format_in_unit(self.0, &TIME_UNITS))
     }
 }
 
 impl fmt::Display for Bytes {
     /// Formats in powers of ten: B, kB, MB, GB, TB.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format_in_unit(self.0, &SIZES))
+        f.pad(&format_in_unit(self.0, &SIZE_UNITS))
     }
 }
 
@@ -151,7 +151,7 @@ impl Bytes {
 
     /// Formats in powers of two, rounded, for memory: B, KiB, MiB, GiB, TiB.
     pub fn binary(self) -> String {
-        format_in_unit(self.0, &MEMORY)
+        format_in_unit(self.0, &MEMORY_UNITS)
     }
 }
 
@@ -164,7 +164,7 @@ impl fmt::Display for Throughput {
         } else if rate < 1e3 {
             format!("{rate:.0} {name}")
         } else {
-            format!("{} {name}", three_digits(rate / size))
+            format!("{} {name}", three_digit_text(rate / size))
         };
         f.pad(&text)
     }
@@ -182,8 +182,8 @@ fn unknown_unit(text: &str, unit: &str, known: &'static str) -> UnitError {
     UnitError::UnknownUnit { text: text.to_owned(), unit: unit.to_owned(), known }
 }
 
-/// Converts a float that is an integer in the range of `u64`.
-fn integer(value: f64, text: &str) -> Result<u64, UnitError> {
+/// Converts a float, which must be an integer in the range of `u64`.
+fn parse_integral(value: f64, text: &str) -> Result<u64, UnitError> {
     if value.fract() != 0.0 || !(0.0..18_446_744_073_709_551_615.0).contains(&value) {
         return Err(UnitError::OutOfRange(text.to_owned()));
     }
@@ -218,7 +218,7 @@ impl FromStr for Bytes {
             return Ok(Bytes(bytes));
         }
         let factor = factor as f64;
-        Ok(Bytes(integer(number * factor, text)?))
+        Ok(Bytes(parse_integral(number * factor, text)?))
     }
 }
 
@@ -253,7 +253,7 @@ impl FromStr for Nanos {
             "h" => 3600e9,
             _ => return Err(unknown_unit(text, unit, "ns, us, ms, s, m, h")),
         };
-        Ok(Nanos(integer((number * factor).round(), text)?))
+        Ok(Nanos(parse_integral((number * factor).round(), text)?))
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a contender does besides reading: processes that it leaves behind, and scheduling that it
-//! gives itself.
+//! What a contender does besides reading: processes that it leaves behind, and a scheduling policy
+//! that it sets for itself.
 
 use readlab_protocol::{Policy, Scheduling};
 use schemars::JsonSchema;

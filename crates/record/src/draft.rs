@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How the draft is stored, which decides how it gets its name.
+/// How the draft is stored. The way of storing determines how the file gets its name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Draft {
     Nameless,
@@ -22,14 +22,14 @@ pub(super) enum Draft {
 
 impl Draft {
     /// Creates a file in the folder in which it will get its name.
-    pub(super) fn make(path: &Path) -> io::Result<(File, Draft)> {
+    pub(super) fn create(path: &Path) -> io::Result<(File, Draft)> {
         match unnamed_file::create(folder_of(path))? {
             Some(file) => Ok((file, Draft::Nameless)),
-            None => Draft::make_hidden(path),
+            None => Draft::create_hidden(path),
         }
     }
 
-    fn make_hidden(path: &Path) -> io::Result<(File, Draft)> {
+    fn create_hidden(path: &Path) -> io::Result<(File, Draft)> {
         let hidden = path.with_file_name(RECORD_DRAFT);
         let file = own_file::open_to_append(&hidden)?;
         Ok((file, Draft::Hidden(hidden)))
@@ -42,7 +42,7 @@ impl Draft {
     }
 
     /// Gives the file its name. No file may have that name.
-    pub(super) fn name(&self, file: &File, path: &Path) -> io::Result<()> {
+    pub(super) fn publish(&self, file: &File, path: &Path) -> io::Result<()> {
         match self {
             Draft::Nameless => unnamed_file::link(file, path),
             Draft::Hidden(hidden) => unnamed_file::rename_without_replacing(hidden, path),
@@ -73,14 +73,14 @@ mod tests {
         for is_hidden in [false, true] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("record.jsonl");
-            let make = || if is_hidden { Draft::make_hidden(&path) } else { Draft::make(&path) };
+            let make = || if is_hidden { Draft::create_hidden(&path) } else { Draft::create(&path) };
             let (mut file, draft) = make().unwrap();
             file.write_all(b"first").unwrap();
             assert!(!path.exists(), "{draft:?}");
-            draft.name(&file, &path).unwrap();
+            draft.publish(&file, &path).unwrap();
             assert_eq!(names(folder.path()), ["record.jsonl"], "{draft:?}");
             let (other, draft) = make().unwrap();
-            let error = draft.name(&other, &path).unwrap_err();
+            let error = draft.publish(&other, &path).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{draft:?}");
             draft.discard();
             assert_eq!(names(folder.path()), ["record.jsonl"], "{draft:?}");
@@ -95,10 +95,10 @@ mod tests {
         let hidden = folder.path().join(RECORD_DRAFT);
         fs::write(&file, "the user's").unwrap();
         std::os::unix::fs::symlink(&file, &hidden).unwrap();
-        assert!(Draft::make_hidden(&path).unwrap_err().to_string().contains("link"));
+        assert!(Draft::create_hidden(&path).unwrap_err().to_string().contains("link"));
         fs::remove_file(&hidden).unwrap();
         fs::hard_link(&file, &hidden).unwrap();
-        assert!(Draft::make_hidden(&path).is_err());
+        assert!(Draft::create_hidden(&path).is_err());
         assert_eq!(fs::read(&file).unwrap(), b"the user's");
     }
 
@@ -107,10 +107,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.jsonl");
         fs::write(folder.path().join(RECORD_DRAFT), "left").unwrap();
-        let (mut file, draft) = Draft::make_hidden(&path).unwrap();
+        let (mut file, draft) = Draft::create_hidden(&path).unwrap();
         draft.clear(&file).unwrap();
         file.write_all(b"new").unwrap();
-        draft.name(&file, &path).unwrap();
+        draft.publish(&file, &path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["record.jsonl"]);
     }

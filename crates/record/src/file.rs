@@ -41,12 +41,12 @@ pub struct RecordWriter {
     file: File,
     draft: Option<Draft>,
     /// True if the last line in the file may be incomplete.
-    torn: bool,
+    may_be_torn: bool,
     samples: u64,
 }
 
 /// Bytes that are read at once in the search for the last complete line.
-const BLOCK_BYTES: usize = 1 << 16;
+const SEARCH_BLOCK_BYTES: usize = 1 << 16;
 
 impl RecordWriter {
     /// Creates a record. Its file gets its name, which must be free, only in
@@ -56,7 +56,7 @@ impl RecordWriter {
         if path.exists() {
             return Err(io(io::ErrorKind::AlreadyExists.into()));
         }
-        let (file, draft) = Draft::make(path).map_err(&io)?;
+        let (file, draft) = Draft::create(path).map_err(&io)?;
         let mut writer = RecordWriter::lock(path, file, false)?;
         draft.clear(&writer.file).map_err(&io)?;
         writer.draft = Some(draft);
@@ -67,7 +67,7 @@ impl RecordWriter {
     /// header. Does nothing if the file has its name already.
     pub fn publish(&mut self) -> Result<(), RecordError> {
         let Some(draft) = &self.draft else { return Ok(()) };
-        draft.name(&self.file, &self.path).map_err(RecordError::io(&self.path))?;
+        draft.publish(&self.file, &self.path).map_err(RecordError::io(&self.path))?;
         self.draft = None;
         Ok(())
     }
@@ -86,7 +86,8 @@ impl RecordWriter {
     pub fn reopen(path: &Path) -> Result<RecordWriter, RecordError> {
         let io = RecordError::io(path);
         let file = File::options().read(true).append(true).open(path).map_err(&io)?;
-        // The owner of the open file is checked, because the path may come to name another file.
+        // The owner of the open file is checked, and not of the path, because the path may name
+        // another file by then.
         if !user::owns(&file.metadata().map_err(&io)?) {
             return Err(RecordError::NotOwn(path.to_owned()));
         }
@@ -104,12 +105,12 @@ impl RecordWriter {
         Ok((record, written))
     }
 
-    /// Locks the file against other labs until it is closed, where the file system has locks.
+    /// Locks the file against other labs until the writer closes it, if the file system has locks.
     fn lock(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
             Ok(()) | Err(TryLockError::Error(_)) => {
-                Ok(RecordWriter { path: path.to_owned(), file, draft: None, torn, samples: 0 })
+                Ok(RecordWriter { path: path.to_owned(), file, draft: None, may_be_torn: torn, samples: 0 })
             }
         }
     }
@@ -124,7 +125,7 @@ impl RecordWriter {
         text.push(b'\n');
         let io = RecordError::io(&self.path);
         if text.len() as u64 > LINE_BYTES_MAX {
-            return Err(io(io::Error::other(format!("a line {}", too_long()))));
+            return Err(io(io::Error::other(format!("a line {}", too_long_sentence()))));
         }
         if matches!(line, Line::Sample(_)) {
             self.samples += 1;
@@ -132,7 +133,7 @@ impl RecordWriter {
                 return Err(io(io::Error::other(format!("a record holds {SAMPLES_MAX} samples at most"))));
             }
         }
-        if std::mem::take(&mut self.torn) {
+        if std::mem::take(&mut self.may_be_torn) {
             repair_last_line(&mut self.file).map_err(&io)?;
         }
         self.file.write_all(&text).map_err(&io)
@@ -161,9 +162,9 @@ fn repair_last_line(file: &mut File) -> io::Result<()> {
 
 /// Number of bytes up to the last newline.
 fn complete_bytes(file: &File) -> io::Result<u64> {
-    let (mut end, mut block) = (file.metadata()?.len(), vec![0; BLOCK_BYTES]);
+    let (mut end, mut block) = (file.metadata()?.len(), vec![0; SEARCH_BLOCK_BYTES]);
     while end > 0 {
-        let begin = end.saturating_sub(BLOCK_BYTES as u64);
+        let begin = end.saturating_sub(SEARCH_BLOCK_BYTES as u64);
         let part = &mut block[..usize::try_from(end - begin).expect("at most a block")];
         file.read_exact_at(part, begin)?;
         if let Some(at) = part.iter().rposition(|&byte| byte == b'\n') {
@@ -175,8 +176,7 @@ fn complete_bytes(file: &File) -> io::Result<u64> {
 }
 
 impl Record {
-    /// Reads a record back as far as it was written: an incomplete last line is left out. Every
-    /// line is checked by the rules of `check`.
+    /// Reads a record up to its last complete line. Every line is checked by the rules of `check`.
     pub fn read(path: &Path) -> Result<Record, RecordError> {
         let file = File::open(path).map_err(RecordError::io(path))?;
         Record::read_from(path, &file)
@@ -195,7 +195,7 @@ impl Record {
             }
             let broken = |cause| RecordError::BrokenLine { path: path.to_owned(), number, cause };
             if line.len() as u64 > LINE_BYTES_MAX {
-                return Err(broken(too_long()));
+                return Err(broken(too_long_sentence()));
             }
             match serde_json::from_slice(&line) {
                 Ok(found) => record.take_line(found, &mut check, line.len()).map_err(broken)?,
@@ -227,7 +227,7 @@ impl Record {
     fn begin_record(path: &Path, first: &[u8]) -> Result<Record, RecordError> {
         let not_a_record = |cause: String| RecordError::NotARecord { path: path.to_owned(), cause };
         if first.len() as u64 > LINE_BYTES_MAX {
-            return Err(not_a_record(too_long()));
+            return Err(not_a_record(too_long_sentence()));
         }
         let value: serde_json::Value =
             serde_json::from_slice(first).map_err(|e| not_a_record(e.to_string()))?;
@@ -250,13 +250,13 @@ impl Record {
     }
 }
 
-/// Reads the next line with its newline, and returns its length. Of a line that is too long it
-/// reads one byte more than allowed.
+/// Reads the next line with its newline, and returns its length. Of a line that is too long, only
+/// the allowed number of bytes and one more are read.
 fn next_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     line.clear();
     file.take(LINE_BYTES_MAX + 1).read_until(b'\n', line)
 }
 
-fn too_long() -> String {
+fn too_long_sentence() -> String {
     format!("longer than {LINE_BYTES_MAX} bytes")
 }

@@ -22,8 +22,9 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// States how the ranks of a resumed run differ from the ranks of the record.
-    pub fn change(&self, ranks: &[Rank], witness: Option<&Witness>) -> Option<String> {
+    /// How the ranks of a resumed run differ from the ranks of the record; `None` if they are the
+    /// same.
+    pub fn change_sentence(&self, ranks: &[Rank], witness: Option<&Witness>) -> Option<String> {
         let (before, now) = (self.ranks.len(), ranks.len());
         if before != now {
             return Some(format!("it had {before} ranks that read, and the launcher started {now}"));
@@ -87,7 +88,7 @@ pub struct RankTiming {
     pub rank: u32,
     /// When the rank sent its contender the request to read.
     pub started_ns: u64,
-    /// Time from the planned start, which rank 0 had announced, to the actual start.
+    /// Time from the start that rank 0 had announced to the actual start.
     pub late_ns: u64,
     pub wall_ns: u64,
     /// Largest error of the times.
@@ -165,13 +166,13 @@ mod tests {
         let ranks = [rank("a", "f"), rank("b", "f")];
         let fleet =
             Fleet { library: String::new(), share: Share::Same, ranks: ranks.to_vec(), witness: None };
-        assert_eq!(fleet.change(&ranks, None), None);
-        let change = |ranks: &[Rank]| fleet.change(ranks, None).unwrap();
+        assert_eq!(fleet.change_sentence(&ranks, None), None);
+        let change = |ranks: &[Rank]| fleet.change_sentence(ranks, None).unwrap();
         assert_eq!(change(&ranks[..1]), "it had 2 ranks that read, and the launcher started 1");
         assert_eq!(change(&[rank("a", "f"), rank("c", "f")]), "rank 1 was on b, and is on c");
         assert_eq!(change(&[rank("a", "g"), rank("b", "f")]), "rank 0 on a does not read what it read");
         let witness = Witness { host: "s".to_owned(), path: "f".to_owned() };
-        assert!(fleet.change(&ranks, Some(&witness)).unwrap().contains("witness"));
+        assert!(fleet.change_sentence(&ranks, Some(&witness)).unwrap().contains("witness"));
     }
 
     #[test]

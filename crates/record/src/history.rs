@@ -16,8 +16,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The word for the newest run, which cannot be a saved name.
-const LAST: &str = "last";
+/// The name of the newest run. It cannot be given with `--save`.
+const NEWEST_RUN_NAME: &str = "last";
 
 /// A name that the user gives to a record with `--save`: letters, digits, `-`, `_` and `.`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct SaveName(String);
 
 impl SaveName {
     /// The name with a suffix of letters, digits and `-`.
-    pub fn and(&self, more: &str) -> SaveName {
+    pub fn with_suffix(&self, more: &str) -> SaveName {
         SaveName(format!("{}{more}", self.0))
     }
 }
@@ -46,14 +46,18 @@ impl FromStr for SaveName {
                 "a name has letters, digits, '-', '_' and '.', and begins with a letter or digit".to_owned()
             );
         }
-        if text == LAST { Err(format!("'{LAST}' is the newest run")) } else { Ok(SaveName(text.to_owned())) }
+        if text == NEWEST_RUN_NAME {
+            Err(format!("'{NEWEST_RUN_NAME}' is the newest run"))
+        } else {
+            Ok(SaveName(text.to_owned()))
+        }
     }
 }
 
 #[derive(Debug, Clone)]
 pub struct History {
-    runs: PathBuf,
-    names: PathBuf,
+    runs_folder: PathBuf,
+    names_folder: PathBuf,
 }
 
 #[derive(Debug)]
@@ -82,7 +86,7 @@ pub enum RemovedItem {
 
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    #[error("{name}: no record of this name and no such file{}", near_words(.near))]
+    #[error("{name}: no record of this name and no such file{}", suggestion_words(.near))]
     NotFound { name: String, near: Vec<String> },
     #[error("{name}: there are {runs} runs in {folder}")]
     TooFew { name: String, runs: usize, folder: PathBuf },
@@ -100,15 +104,15 @@ impl HistoryError {
     }
 }
 
-fn near_words(near: &[String]) -> String {
+fn suggestion_words(near: &[String]) -> String {
     if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) }
 }
 
 impl History {
     pub fn of_user() -> Result<History, HistoryError> {
-        let runs = folder::runs()?;
+        let runs = folder::runs_folder()?;
         let names = runs.with_file_name("names");
-        Ok(History { runs, names })
+        Ok(History { runs_folder: runs, names_folder: names })
     }
 
     /// All runs, the newest first; records outside the data folder come last.
@@ -118,28 +122,31 @@ impl History {
         for (newer_runs, folder) in runs.into_iter().enumerate() {
             let (own, others) = names.into_iter().partition(|(_, to)| is_same_folder(to, &folder));
             names = others;
-            entries.push(entry(folder, own, Some(newer_runs)));
+            entries.push(history_entry(folder, own, Some(newer_runs)));
         }
         while let Some((_, folder)) = names.first().cloned() {
             let (own, others) = names.into_iter().partition(|(_, to)| is_same_folder(to, &folder));
             names = others;
-            entries.push(entry(folder, own, None));
+            entries.push(history_entry(folder, own, None));
         }
         Ok(entries)
     }
 
     /// The path of the record that `last`, `last~N`, a saved name, a run's folder or a path means.
     pub fn find(&self, name: &str) -> Result<PathBuf, HistoryError> {
-        if let Some(back) = steps_back(name) {
+        if let Some(back) = count_of_newer_runs(name) {
             let mut runs = self.runs()?;
-            let too_few =
-                HistoryError::TooFew { name: name.to_owned(), runs: runs.len(), folder: self.runs.clone() };
+            let too_few = HistoryError::TooFew {
+                name: name.to_owned(),
+                runs: runs.len(),
+                folder: self.runs_folder.clone(),
+            };
             return if back < runs.len() { Ok(runs.swap_remove(back).join(RECORD)) } else { Err(too_few) };
         }
         if let Some((_, folder)) = self.names()?.into_iter().find(|(own, _)| own == name) {
             return Ok(folder.join(RECORD));
         }
-        let run = self.runs.join(name);
+        let run = self.runs_folder.join(name);
         let path = if name.contains('/') || !run.is_dir() { Path::new(name) } else { &run };
         if path.is_dir() {
             return Ok(path.join(RECORD));
@@ -152,11 +159,11 @@ impl History {
         let io = HistoryError::io;
         let folder = record.parent().unwrap_or(Path::new("."));
         let folder = folder.canonicalize().map_err(io(folder))?;
-        fs::create_dir_all(&self.names).map_err(io(&self.names))?;
-        let link = self.names.join(name.to_string());
+        fs::create_dir_all(&self.names_folder).map_err(io(&self.names_folder))?;
+        let link = self.names_folder.join(name.to_string());
         // The new link is made under another name and then renamed, so that the name always exists,
         // even if the lab is killed.
-        let moving = self.names.join(format!(".{name}"));
+        let moving = self.names_folder.join(format!(".{name}"));
         if moving.is_symlink() {
             fs::remove_file(&moving).map_err(io(&moving))?;
         }
@@ -168,11 +175,11 @@ impl History {
         })
     }
 
-    /// What these names would remove, each run once, because a run may have several names.
+    /// The runs and names that these names mean. A run that several names mean is listed once.
     pub fn all_removable(&self, names: &[String]) -> Result<Vec<RemovableItem>, HistoryError> {
         let mut all = Vec::new();
         for name in names {
-            let what = self.removable(name)?;
+            let what = self.removable_item(name)?;
             if !all.contains(&what) {
                 all.push(what);
             }
@@ -180,10 +187,10 @@ impl History {
         Ok(all)
     }
 
-    fn removable(&self, name: &str) -> Result<RemovableItem, HistoryError> {
-        let known = steps_back(name).is_some()
+    fn removable_item(&self, name: &str) -> Result<RemovableItem, HistoryError> {
+        let known = count_of_newer_runs(name).is_some()
             || self.names()?.iter().any(|(own, _)| own == name)
-            || (!name.contains('/') && self.runs.join(name).is_dir());
+            || (!name.contains('/') && self.runs_folder.join(name).is_dir());
         if !known {
             return Err(self.not_found(name)?);
         }
@@ -193,7 +200,8 @@ impl History {
         Ok(own.map_or_else(|| RemovableItem::Name { name: name.to_owned(), folder }, RemovableItem::Run))
     }
 
-    /// Removes a run of the data folder with its names, or only the name of a record elsewhere.
+    /// Removes a run of the data folder with all its names, or only the name of a record outside
+    /// the data folder.
     pub fn remove(&self, what: RemovableItem) -> Result<RemovedItem, HistoryError> {
         let remove = |path: PathBuf| match fs::remove_file(&path) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(HistoryError::Io { path, cause }),
@@ -201,14 +209,14 @@ impl History {
         };
         let folder = match what {
             RemovableItem::Name { name, folder } => {
-                remove(self.names.join(name))?;
+                remove(self.names_folder.join(name))?;
                 return Ok(RemovedItem::Name(folder));
             }
             RemovableItem::Run(folder) => folder,
         };
         let (files, folders) = own_files(&folder)?;
         for (link, _) in self.names()?.into_iter().filter(|(_, to)| is_same_folder(to, &folder)) {
-            remove(self.names.join(link))?;
+            remove(self.names_folder.join(link))?;
         }
         files.into_iter().try_for_each(remove)?;
         for folder in folders.iter().chain([&folder]) {
@@ -219,7 +227,7 @@ impl History {
 
     /// The folders of all runs, the newest first, by the start time in their records.
     fn runs(&self) -> Result<Vec<PathBuf>, HistoryError> {
-        let mut runs = entries_of(&self.runs)?;
+        let mut runs = entries_of(&self.runs_folder)?;
         // An older readlab left an empty record, because it named records before they had a header.
         runs.retain(|path| path.join(RECORD).metadata().is_ok_and(|meta| meta.len() > 0));
         runs.sort_by_key(|path| (start_time(path), path.clone()));
@@ -231,7 +239,7 @@ impl History {
     fn names(&self) -> Result<Vec<(String, PathBuf)>, HistoryError> {
         let mut names = Vec::new();
         let is_name = |path: &PathBuf| !path.file_name().is_some_and(|it| it.as_bytes().starts_with(b"."));
-        for path in entries_of(&self.names)?.into_iter().filter(is_name) {
+        for path in entries_of(&self.names_folder)?.into_iter().filter(is_name) {
             let to = fs::read_link(&path).map_err(HistoryError::io(&path))?;
             names.extend(path.file_name().map(|name| (name.to_string_lossy().into_owned(), to)));
         }
@@ -241,23 +249,24 @@ impl History {
 
     /// The error for an unknown name, with known names that are similar.
     fn not_found(&self, name: &str) -> Result<HistoryError, HistoryError> {
-        const LIKENESS_MIN: f64 = 0.8;
+        const SIMILARITY_MIN: f64 = 0.8;
         const SUGGESTIONS_MAX: usize = 3;
         let runs = self.runs()?.into_iter();
         let runs = runs.filter_map(|run| Some(run.file_name()?.to_string_lossy().into_owned()));
-        let all = self.names()?.into_iter().map(|(name, _)| name).chain([LAST.to_owned()]).chain(runs);
+        let all =
+            self.names()?.into_iter().map(|(name, _)| name).chain([NEWEST_RUN_NAME.to_owned()]).chain(runs);
         let mut near: Vec<(f64, String)> =
             all.map(|other| (strsim::jaro_winkler(name, &other), other)).collect();
-        near.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
+        near.retain(|(likeness, _)| *likeness >= SIMILARITY_MIN);
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         let near = near.into_iter().take(SUGGESTIONS_MAX).map(|(_, name)| name).collect();
         Ok(HistoryError::NotFound { name: name.to_owned(), near })
     }
 }
 
-/// How many runs before the newest `last` or `last~N` means; `None` for any other name.
-fn steps_back(name: &str) -> Option<usize> {
-    match name.strip_prefix(LAST)? {
+/// The number of runs after the one that `last` or `last~N` means; `None` for any other name.
+fn count_of_newer_runs(name: &str) -> Option<usize> {
+    match name.strip_prefix(NEWEST_RUN_NAME)? {
         "" => Some(0),
         rest => rest.strip_prefix('~')?.parse().ok(),
     }
@@ -274,7 +283,7 @@ fn start_time(folder: &Path) -> Option<jiff::Timestamp> {
     header?["started"].as_str()?.parse().ok()
 }
 
-fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, newer_runs: Option<usize>) -> HistoryEntry {
+fn history_entry(folder: PathBuf, names: Vec<(String, PathBuf)>, newer_runs: Option<usize>) -> HistoryEntry {
     let record = Record::read(&folder.join(RECORD));
     HistoryEntry { folder, names: names.into_iter().map(|(name, _)| name).collect(), newer_runs, record }
 }
@@ -321,11 +330,12 @@ mod tests {
     /// A history with runs of these names, the oldest first, and its folder.
     fn history(runs: &[&str]) -> (tempfile::TempDir, History) {
         let home = tempfile::tempdir().unwrap();
-        let history = History { runs: home.path().join("runs"), names: home.path().join("names") };
+        let history =
+            History { runs_folder: home.path().join("runs"), names_folder: home.path().join("names") };
         for (nth, run) in runs.iter().enumerate() {
-            fs::create_dir_all(history.runs.join(run)).unwrap();
+            fs::create_dir_all(history.runs_folder.join(run)).unwrap();
             fs::write(
-                history.runs.join(run).join(RECORD),
+                history.runs_folder.join(run).join(RECORD),
                 format!("{{\"started\":\"2024-01-01T00:00:0{nth}Z\"}}\n"),
             )
             .unwrap();
@@ -336,7 +346,7 @@ mod tests {
     #[test]
     fn records_are_found_by_age_by_name_by_folder_and_by_path() {
         let (home, history) = history(&["z", "a"]);
-        let record = |run: &str| history.runs.join(run).join(RECORD);
+        let record = |run: &str| history.runs_folder.join(run).join(RECORD);
         assert_eq!(history.find("last").unwrap(), record("a"));
         assert_eq!(history.find("last~1").unwrap(), record("z"));
         assert!(history.find("last~2").unwrap_err().to_string().starts_with("last~2: there are 2 runs in "));
@@ -357,23 +367,24 @@ mod tests {
         let (_home, history) = history(&["a", "b", "c"]);
         let times = ["2026-01-01T00:00:05.5Z", "2026-01-01T00:00:05Z", "2026-01-01T01:00:04+01:00"];
         for (run, time) in ["a", "b", "c"].iter().zip(times) {
-            fs::write(history.runs.join(run).join(RECORD), format!("{{\"started\":\"{time}\"}}\n")).unwrap();
+            fs::write(history.runs_folder.join(run).join(RECORD), format!("{{\"started\":\"{time}\"}}\n"))
+                .unwrap();
         }
         let order = ["last", "last~1", "last~2"].map(|name| history.find(name).unwrap());
-        assert_eq!(order, ["a", "b", "c"].map(|run| history.runs.join(run).join(RECORD)));
+        assert_eq!(order, ["a", "b", "c"].map(|run| history.runs_folder.join(run).join(RECORD)));
     }
 
     #[test]
     fn empty_records_are_not_runs_and_temporary_links_are_not_names() {
         let (_home, history) = history(&["one", "two"]);
-        fs::write(history.runs.join("two").join(RECORD), "").unwrap();
-        assert_eq!(history.find("last").unwrap(), history.runs.join("one").join(RECORD));
-        history.save(&"mine".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
+        fs::write(history.runs_folder.join("two").join(RECORD), "").unwrap();
+        assert_eq!(history.find("last").unwrap(), history.runs_folder.join("one").join(RECORD));
+        history.save(&"mine".parse().unwrap(), &history.runs_folder.join("one").join(RECORD)).unwrap();
         // A lab that is killed between its two system calls leaves this link.
-        std::os::unix::fs::symlink("nowhere", history.names.join(".mine")).unwrap();
+        std::os::unix::fs::symlink("nowhere", history.names_folder.join(".mine")).unwrap();
         assert_eq!(history.names().unwrap().len(), 1);
-        history.save(&"mine".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
-        assert_eq!(entries_of(&history.names).unwrap(), [history.names.join("mine")]);
+        history.save(&"mine".parse().unwrap(), &history.runs_folder.join("one").join(RECORD)).unwrap();
+        assert_eq!(entries_of(&history.names_folder).unwrap(), [history.names_folder.join("mine")]);
     }
 
     #[test]
@@ -383,11 +394,11 @@ mod tests {
         fs::create_dir(&elsewhere).unwrap();
         fs::write(elsewhere.join(RECORD), "{}").unwrap();
         history.save(&"mine".parse().unwrap(), &elsewhere.join(RECORD)).unwrap();
-        history.save(&"first".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
+        history.save(&"first".parse().unwrap(), &history.runs_folder.join("one").join(RECORD)).unwrap();
         assert_eq!(history.entries().unwrap().len(), 3);
-        let remove = |name: &str| history.remove(history.removable(name)?);
+        let remove = |name: &str| history.remove(history.removable_item(name)?);
         assert!(matches!(remove("first"), Ok(RemovedItem::Run(_))));
-        assert!(!history.runs.join("one").exists() && history.runs.join("two").exists());
+        assert!(!history.runs_folder.join("one").exists() && history.runs_folder.join("two").exists());
         assert!(matches!(remove("mine"), Ok(RemovedItem::Name(_))));
         assert!(elsewhere.join(RECORD).exists());
         assert_eq!(history.names().unwrap(), []);
@@ -397,10 +408,10 @@ mod tests {
     #[test]
     fn a_run_that_is_named_several_times_is_removed_once() {
         let (_home, history) = history(&["one", "two"]);
-        history.save(&"mine".parse().unwrap(), &history.runs.join("two").join(RECORD)).unwrap();
+        history.save(&"mine".parse().unwrap(), &history.runs_folder.join("two").join(RECORD)).unwrap();
         let names = ["last", "mine", "last", "two", "one"].map(str::to_owned);
         let all = history.all_removable(&names).unwrap();
-        let runs = ["two", "one"].map(|run| RemovableItem::Run(history.runs.join(run)));
+        let runs = ["two", "one"].map(|run| RemovableItem::Run(history.runs_folder.join(run)));
         assert_eq!(all, runs);
         all.into_iter().for_each(|it| drop(history.remove(it).unwrap()));
         assert_eq!(history.runs().unwrap(), <[PathBuf; 0]>::default());
@@ -409,7 +420,7 @@ mod tests {
     #[test]
     fn a_run_with_flame_graphs_is_removed_completely_and_one_with_user_files_is_not() {
         let (_home, history) = history(&["one", "two"]);
-        let [one, two] = ["one", "two"].map(|run| history.runs.join(run));
+        let [one, two] = ["one", "two"].map(|run| history.runs_folder.join(run));
         for run in [&one, &two] {
             fs::create_dir(run.join(FLAME_GRAPHS)).unwrap();
             let picture = run.join(FLAME_GRAPHS).join("warm-01-x.svg");
@@ -417,7 +428,7 @@ mod tests {
             fs::write(run.join(REPORT), markup::page(markup::element("html"))).unwrap();
         }
         fs::write(two.join("notes.txt"), "mine").unwrap();
-        let remove = |name: &str| history.remove(history.removable(name)?);
+        let remove = |name: &str| history.remove(history.removable_item(name)?);
         assert!(matches!(remove("one"), Ok(RemovedItem::Run(_))));
         assert!(!one.exists());
         assert!(matches!(remove("two"), Err(HistoryError::Strange(path)) if path == two.join("notes.txt")));

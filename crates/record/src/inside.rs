@@ -19,7 +19,8 @@ pub struct FlameGraph {
     pub readings: u32,
     /// The functions with the most samples, the hottest first.
     pub hottest: Vec<HotSpot>,
-    /// What the picture does not show, with the command that mends this if there is one.
+    /// What the picture does not show, a sentence each, with a command that makes it visible if
+    /// there is one.
     pub blind: Vec<String>,
 }
 
@@ -64,9 +65,11 @@ pub struct Trace {
     pub latency_ns: Spread,
     /// Number of read calls that began where the previous call of the same thread had ended.
     pub sequential: u64,
-    /// Distance of the other calls that went forwards, in bytes.
+    /// Number of bytes from the end of the previous call to the start, for calls that skipped
+    /// forwards.
     pub ahead_bytes: Spread,
-    /// Distance of the other calls that went backwards, in bytes.
+    /// Number of bytes from the start to the end of the previous call, for calls that went
+    /// backwards.
     pub back_bytes: Spread,
 }
 
@@ -106,19 +109,19 @@ impl Spread {
 
 impl Trace {
     /// Number of read calls that are known.
-    pub fn reads(&self) -> u64 {
+    pub fn read_call_count(&self) -> u64 {
         self.latency_ns.n
     }
 
     /// Number of read calls that returned nothing: at the end of the file, or because they failed.
-    pub fn empty(&self) -> u64 {
+    pub fn empty_read_count(&self) -> u64 {
         self.got_bytes.buckets.iter().filter(|[from, _]| *from == 0).map(|[_, count]| count).sum()
     }
 
     /// Share of the read calls that began where the previous call had ended, without the first call
     /// of each thread.
     pub fn sequential_share(&self) -> Option<f64> {
-        let followed = self.reads().checked_sub(self.threads).filter(|&followed| followed > 0)?;
+        let followed = self.read_call_count().checked_sub(self.threads).filter(|&followed| followed > 0)?;
         Some(self.sequential as f64 / followed as f64)
     }
 }

@@ -10,7 +10,7 @@ pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Opti
     let first = samples.first()?;
     let farthest = |of: fn(&Sample) -> Option<f64>| {
         let shares: Option<Vec<f64>> = samples.iter().map(of).collect();
-        // The share comes from the reader whose cache state is farthest from the requested state.
+        // The share is that of the reader whose cache state is farthest from the requested state.
         let farther = if state == CacheState::Warm { f64::min } else { f64::max };
         shares?.into_iter().reduce(farther)
     };
@@ -26,7 +26,7 @@ pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Opti
     joint.turn.delivered = delivered.and_then(|kinds| kinds.into_iter().max());
     for meter in Meter::ALL {
         let readings = samples.iter().map(|sample| meter.read(sample));
-        let together = match meter.joint() {
+        let together = match meter.joint_rule() {
             JointRule::Sum => readings.sum::<Option<u64>>(),
             JointRule::Largest => readings.max().flatten(),
         };
@@ -35,8 +35,8 @@ pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Opti
     Some(joint)
 }
 
-/// The answer about all bytes that were read: the sum of the answers. The digests of outputs have
-/// no sum; they were compared before.
+/// The answer about all bytes that were read: the sum of the answers. Digests of outputs cannot be
+/// added; they were compared before.
 pub fn joint_answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
     let sum = |of: fn(Answer) -> Option<u64>| answers.clone().map(of).sum::<Option<u64>>();
     Answer {

@@ -89,8 +89,8 @@ pub struct Record {
     pub end: Option<(EndReason, u64)>,
 }
 
-/// The last words of the warning about a target that changed during a run.
-pub const WHILE_RACED: &str = "while it was raced";
+/// The last words of the warning that a target changed during a run.
+pub const WHILE_RACED_WORDS: &str = "while it was raced";
 
 impl Record {
     pub fn new(header: Header) -> Record {
@@ -112,14 +112,14 @@ impl Record {
     }
 
     /// How a target changed, if that ended the run.
-    pub fn change(&self) -> Option<&str> {
+    pub fn target_change(&self) -> Option<&str> {
         let has_ended = matches!(self.end, Some((EndReason::TargetChanged, _)));
         let mut warnings = self.warnings.iter().rev().map(String::as_str);
-        warnings.find(|text| has_ended && text.ends_with(WHILE_RACED))
+        warnings.find(|text| has_ended && text.ends_with(WHILE_RACED_WORDS))
     }
 
-    /// The name of a trial with the settings of the system and the bound on memory under which it is
-    /// read, if there are any: `rust/read@buffer=64KiB+read-ahead=4MiB`, `rust/mmap+memory=50%`.
+    /// The name of a trial with the settings of the system and the bound on memory under which it
+    /// is read, if there are any: `rust/read@buffer=64KiB+read-ahead=4MiB`, `rust/mmap+memory=50%`.
     pub fn trial_name(&self, trial: &Trial) -> String {
         let target = self.target_of(trial);
         let settings = target.and_then(TargetFacts::settings_words);
@@ -149,58 +149,58 @@ impl Record {
             Line::Limit(limit) => self.limits.push(*limit),
             Line::Fleet(fleet) => self.fleet = Some(*fleet),
             Line::Clocks { round, ranks } => self.clocks.push((round, ranks)),
-            Line::FleetTurn(turn) => self.change_trial(turn.trial, |trial| trial.fleet_turns.push(*turn)),
-            Line::ReadersTurn(turn) => self.change_trial(turn.trial, |trial| trial.readers_turns.push(*turn)),
+            Line::FleetTurn(turn) => self.update_trial(turn.trial, |trial| trial.fleet_turns.push(*turn)),
+            Line::ReadersTurn(turn) => self.update_trial(turn.trial, |trial| trial.readers_turns.push(*turn)),
             Line::Warning { text } => self.warnings.push(text),
             Line::Resumed(resumption) => {
                 self.end = None;
-                resumption.reopen.iter().for_each(|&trial| self.change_trial(trial, TrialRecord::reopen));
+                resumption.reopen.iter().for_each(|&trial| self.update_trial(trial, TrialRecord::reopen));
                 self.resumed.push(resumption);
             }
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
-            Line::Warmup(warmed) => self.change_trial(warmed.trial, |trial| trial.warmups.push(warmed)),
+            Line::Warmup(warmed) => self.update_trial(warmed.trial, |trial| trial.warmups.push(warmed)),
             Line::ColdProbe(sample) => {
-                self.change_trial(sample.trial, |trial| trial.cold_probe.push(&sample))
+                self.update_trial(sample.trial, |trial| trial.cold_probe.push(&sample))
             }
-            Line::Sample(sample) => self.change_trial(sample.trial, |trial| match sample.rung {
+            Line::Sample(sample) => self.update_trial(sample.trial, |trial| match sample.rung {
                 Some(_) => trial.searched.push(&sample),
                 None => trial.samples.push(&sample),
             }),
             Line::Rejected { trial, round, reason } => {
-                self.change_trial(trial, |trial| trial.rejected.push((round, reason)));
+                self.update_trial(trial, |trial| trial.rejected.push((round, reason)));
             }
-            Line::Missing { trial, meter, reason } => self.change_trial(trial, |trial| {
+            Line::Missing { trial, meter, reason } => self.update_trial(trial, |trial| {
                 trial.missing.insert(meter, reason);
             }),
             Line::LeftBehind { trial, left } => {
-                self.change_trial(trial, |trial| trial.conduct.left_behind.add(left))
+                self.update_trial(trial, |trial| trial.conduct.left_behind.add(left))
             }
-            Line::Scheduling { trial, scheduling } => self.change_trial(trial, |trial| {
+            Line::Scheduling { trial, scheduling } => self.update_trial(trial, |trial| {
                 let known = &mut trial.conduct.scheduling;
                 if !known.contains(&scheduling) {
                     known.push(*scheduling);
                 }
             }),
-            Line::Counts { trial, counts } => self.change_trial(trial, |trial| trial.add_counts(counts)),
+            Line::Counts { trial, counts } => self.update_trial(trial, |trial| trial.add_counts(counts)),
             Line::Latencies { trial, fill, round, histogram: latencies } => {
-                self.change_trial(trial, |trial| {
+                self.update_trial(trial, |trial| {
                     trial.latencies.push(TurnLatencies { fill, round, latencies })
                 });
             }
             Line::FlameGraph { trial, graph } => {
-                self.change_trial(trial, |trial| trial.flame_graph = Some(*graph))
+                self.update_trial(trial, |trial| trial.flame_graph = Some(*graph))
             }
-            Line::Trace { trial, trace } => self.change_trial(trial, |trial| trial.trace = Some(*trace)),
+            Line::Trace { trial, trace } => self.update_trial(trial, |trial| trial.trace = Some(*trace)),
             Line::Stopped { trial, stopped } => {
-                self.change_trial(trial, |trial| trial.stopped = Some(stopped))
+                self.update_trial(trial, |trial| trial.stopped = Some(stopped))
             }
             Line::Outcome { trial, outcome } => {
-                self.change_trial(trial, |trial| trial.outcome = Some(outcome))
+                self.update_trial(trial, |trial| trial.outcome = Some(outcome))
             }
         }
     }
 
-    fn change_trial(&mut self, trial: TrialIndex, change: impl FnOnce(&mut TrialRecord)) {
+    fn update_trial(&mut self, trial: TrialIndex, change: impl FnOnce(&mut TrialRecord)) {
         if let Some(found) = self.trials.get_mut(trial) {
             change(found);
         }

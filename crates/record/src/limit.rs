@@ -99,7 +99,6 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// If a reading exceeds a limit by more than this factor, the limit was measured too low to
-    /// limit it.
+    /// If a reading exceeds a limit by more than this factor, the limit was measured too low.
     pub const BEYOND_FACTOR: f64 = 1.1;
 }

@@ -43,8 +43,8 @@ pub enum Line {
     /// Settings of the system were changed. All following readings are under these settings.
     Settings(SettingsApplied),
     Warmup(WarmedUp),
-    /// An untimed cold reading of a command of which only warm readings are measured: it shows which
-    /// part of the target the command reads.
+    /// An untimed cold reading of a command whose measured readings are all warm. The reading shows
+    /// which part of the target the command reads.
     ColdProbe(Box<Sample>),
     /// A file was written by the lab.
     Write {
@@ -158,12 +158,12 @@ pub struct Fill {
     pub resident_after: Option<f64>,
 }
 
-/// A change of settings of the system: they were set, and read back as the target has them.
+/// A change of settings of the system: the values of a target were set and read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingsApplied {
     /// Number of a target that is read under these settings.
     pub target: TargetIndex,
-    /// Duration of setting them and reading them back.
+    /// Time to set the values and to read them back.
     pub wall_ns: u64,
 }
 

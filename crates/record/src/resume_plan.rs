@@ -1,5 +1,5 @@
-//! The resume plan: what is measured and by which rules, decided before the first measurement. An
-//! interrupted run is resumed from this plan without asking the user again.
+//! The resume plan: the trials, targets and rules of a run, decided before the first measurement.
+//! An interrupted run is resumed from this plan without asking the user again.
 //!
 //! The plan is part of the header. `experiment::resume` decides whether a run may be resumed.
 
@@ -54,7 +54,7 @@ pub struct TargetRef {
 }
 
 /// A name that the user requested, so that a resumed run can still report names that did not take
-/// part. `experiment::outcome` decides that, and the exit code.
+/// part. `experiment::outcome` finds these names, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", content = "name", rename_all = "snake_case")]
 pub enum Requested {

@@ -87,15 +87,15 @@ impl Rules {
         }
     }
 
-    /// Rounds between two fills of the cache. The fewest readings are spread over at least the
-    /// fewest fills, because the precision of a median depends on the number of fills: two rounds
+    /// Rounds between two fills of the cache. The readings of `min_runs` are spread over at least
+    /// `fills` fills, because the precision of a median depends on the number of fills: two rounds
     /// for each fill would halve that number.
     pub fn rounds_per_fill(&self) -> u32 {
         (self.min_runs / self.fills.max(1)).max(1)
     }
 
-    /// How many of the `requested` readings one turn may have: few enough that the most readings
-    /// are spread over the fewest fills, and a divisor of the most readings.
+    /// The number of readings of one turn, at most `requested`: a divisor of `max_runs`, and so
+    /// small that these readings are spread over `fills` fills.
     pub fn readings_per_turn(&self, requested: u32) -> u32 {
         let most = requested.min(self.max_runs / self.fills.max(1));
         (1..=most).rev().find(|readings| self.max_runs.is_multiple_of(*readings)).unwrap_or(1)

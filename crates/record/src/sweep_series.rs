@@ -1,4 +1,4 @@
-//! The series of a sweep, taken from its record: for each method of writing and of reading one
+//! The series of a sweep, taken from its record: for each method of writing and of reading, one
 //! point for each file and pass. `readlab_report` and `readlab_analysis::compare` interpret the
 //! points.
 
@@ -41,6 +41,7 @@ impl Point {
         Nanos(self.wall_ns).as_secs_f64()
     }
 
+    /// The rate in bytes per second.
     pub fn rate(&self) -> f64 {
         self.size_bytes as f64 / self.seconds()
     }
@@ -59,9 +60,9 @@ impl Record {
             let Some(size_bytes) = size_bytes(*target) else { continue };
             let point =
                 |wall_ns| Point { file: *target, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
-            add(&mut all, format!("write {}", way_word(*way)), true, [point(times.write_ns)]);
+            add_points(&mut all, format!("write {}", write_method_name(*way)), true, [point(times.write_ns)]);
             let both = times.sync_ns.map(|sync_ns| point(times.write_ns + sync_ns));
-            add(&mut all, "write and sync".to_owned(), true, both);
+            add_points(&mut all, "write and sync".to_owned(), true, both);
         }
         let mut accepted: Vec<&TrialRecord> = self.trials.iter().filter(|it| it.is_accepted()).collect();
         accepted.sort_by_key(|it| it.trial.index);
@@ -74,13 +75,18 @@ impl Record {
                 device_read_bytes: sample.device_read_bytes,
                 pass: sample.round,
             });
-            add(&mut all, it.trial.id.to_string(), false, points);
+            add_points(&mut all, it.trial.id.to_string(), false, points);
         }
         all
     }
 }
 
-fn add(all: &mut Vec<SweepSeries>, name: String, is_write: bool, points: impl IntoIterator<Item = Point>) {
+fn add_points(
+    all: &mut Vec<SweepSeries>,
+    name: String,
+    is_write: bool,
+    points: impl IntoIterator<Item = Point>,
+) {
     let mut points = points.into_iter().peekable();
     if points.peek().is_none() {
         return;
@@ -91,7 +97,7 @@ fn add(all: &mut Vec<SweepSeries>, name: String, is_write: bool, points: impl In
     }
 }
 
-fn way_word(way: WriteWay) -> &'static str {
+fn write_method_name(way: WriteWay) -> &'static str {
     match way {
         WriteWay::Plain => "plain",
         WriteWay::Fdatasync => "before its sync",

@@ -1,6 +1,6 @@
-//! Decides from the meters of a turn whether a warm reading touched the bytes, or whether the
-//! contender answered from memory of an earlier reading. Controls measure the cheapest visit of the
-//! bytes. The measuring code decides what happens to a trial that touched nothing.
+//! Decides from the meters of a turn whether a warm reading visited the bytes, or whether the
+//! contender only repeated the answer of an earlier reading. Controls measure the cheapest visit of
+//! the bytes. The measuring code decides what happens to a trial that touched nothing.
 
 use super::Trial;
 use readlab_model::sample::{Delivered, Sample};
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 /// A reading touched the bytes if it used at least this fraction (one third) of the CPU time of the
 /// cheapest visit.
-const VISIT_DIVISOR: u64 = 3;
+const VISIT_TIME_DIVISOR: u64 = 3;
 
 /// The CPU time that answering may take beyond the visit, as a multiple of the CPU time of the
 /// control that reads nothing. Programs in other languages take longer to answer.
-const ANSWERING_FACTOR: u64 = 4;
+const ANSWERING_TIME_FACTOR: u64 = 4;
 
-/// The shortest visit that can be distinguished from no visit, because the CPU time of windows is
+/// The shortest visit that can be distinguished from no visit; the CPU time of windows is counted
 /// in whole microseconds.
 const VISIT_MIN_NS: u64 = 10_000;
 
@@ -62,21 +62,21 @@ impl VisitCost {
     }
 
     /// The least CPU time that this many readings of a trial must take; `None` if it is not known.
-    pub fn least_ns(&self, trial: &Trial, readings: u32) -> Option<u64> {
+    pub fn least_cpu_ns(&self, trial: &Trial, readings: u32) -> Option<u64> {
         let visit_ns = self.visit_ns(trial.target).filter(|_| trial.work.touches_bytes())?;
-        Some((visit_ns / VISIT_DIVISOR).saturating_mul(u64::from(readings)))
+        Some((visit_ns / VISIT_TIME_DIVISOR).saturating_mul(u64::from(readings)))
     }
 
-    /// CPU time of the cheapest visit without the cost of the window; `None` if it is too short to
-    /// be distinguished from that cost.
+    /// CPU time of the cheapest visit without the cost of the window; `None` if the visit is too
+    /// short to be distinguished from no visit.
     fn visit_ns(&self, target: TargetIndex) -> Option<u64> {
         let visit_ns = self.window_ns.get(&target)?.saturating_sub(self.empty_window_ns?);
         (visit_ns >= VISIT_MIN_NS).then_some(visit_ns)
     }
 
     /// True if this many readings cannot have touched the bytes in this CPU time.
-    pub fn is_too_little(&self, trial: &Trial, readings: u32, cpu_ns: u64) -> bool {
-        self.least_ns(trial, readings).is_some_and(|least_ns| cpu_ns < least_ns)
+    pub fn is_too_short_to_visit(&self, trial: &Trial, readings: u32, cpu_ns: u64) -> bool {
+        self.least_cpu_ns(trial, readings).is_some_and(|least_ns| cpu_ns < least_ns)
     }
 
     /// What is known about one reading of a trial.
@@ -89,11 +89,11 @@ impl VisitCost {
         if let Some(by) = sample.turn.delivered {
             return Touch::Delivered(by);
         }
-        let least_ns = self.least_ns(trial, sample.turn_readings);
+        let least_ns = self.least_cpu_ns(trial, sample.turn_readings);
         let (Some(least_ns), Some(cpu_ns)) = (least_ns, sample.turn.cpu_ns) else { return Touch::Unknown };
         let error_ns = sample.turn.cpu_error_ns.unwrap_or(0);
-        let answering_ns = self.answering_ns.saturating_mul(ANSWERING_FACTOR);
-        if self.is_too_little(trial, sample.turn_readings, cpu_ns.saturating_add(error_ns)) {
+        let answering_ns = self.answering_ns.saturating_mul(ANSWERING_TIME_FACTOR);
+        if self.is_too_short_to_visit(trial, sample.turn_readings, cpu_ns.saturating_add(error_ns)) {
             Touch::Nothing
         } else if cpu_ns.saturating_sub(error_ns) >= least_ns.saturating_add(answering_ns) {
             Touch::CpuTime
@@ -164,9 +164,9 @@ mod tests {
     fn the_cost_of_an_empty_window_is_not_a_visit() {
         let any = trial("a", Cache::Through);
         for window_ns in [2_000, 3_000, 12_999] {
-            assert_eq!(visit_cost_from(3_000, window_ns).least_ns(&any, 65), None, "{window_ns}");
+            assert_eq!(visit_cost_from(3_000, window_ns).least_cpu_ns(&any, 65), None, "{window_ns}");
         }
-        assert_eq!(visit_cost_from(3_000, 18_000).least_ns(&any, 65), Some(5_000 * 65));
+        assert_eq!(visit_cost_from(3_000, 18_000).least_cpu_ns(&any, 65), Some(5_000 * 65));
     }
 
     #[test]

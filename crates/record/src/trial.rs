@@ -56,8 +56,8 @@ pub enum Start {
     EachReading,
 }
 
-/// A trial as a record holds it: its name, and additionally the parts of the name. The name is for
-/// people; a trial is read back from the parts.
+/// A trial as a line of a record. The line has the name of the trial, which is for people, and the
+/// parts of the name, from which the trial is read back.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct TrialLine {
     index: TrialIndex,
@@ -205,8 +205,8 @@ impl Trial {
     }
 }
 
-/// The prediction of a search model for a setting that was not read. It is the reason for a choice
-/// and not a measurement of this trial.
+/// The prediction of a search model for a setting that was not read. The prediction is the reason
+/// for a choice, and not a measurement of this trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Prediction {
     /// Predicted time as a multiple of the time of the setting that the search chose.
@@ -292,14 +292,14 @@ pub struct TrialRecord {
     pub rejected: Vec<(u32, String)>,
     /// Warm-ups until steady, one for each start of the contender.
     pub warmups: Vec<WarmedUp>,
-    /// The untimed cold reading of a command of which only warm readings are measured. No time is
-    /// reported from it.
+    /// The untimed cold reading of a command whose measured readings are all warm. Its time is not
+    /// reported.
     pub cold_probe: Samples,
     /// What the contender did besides reading.
     pub conduct: SideEffects,
     /// Meters that could not be read, with the reason.
     pub missing: BTreeMap<String, String>,
-    /// Counts from untimed runs; the median of all runs that counted.
+    /// Counts from untimed runs: the median over all runs that counted.
     pub counts: BTreeMap<String, Count>,
     /// The counts of every run that counted, in the order of the runs.
     pub count_runs: BTreeMap<String, Vec<u64>>,
@@ -347,7 +347,7 @@ impl TrialRecord {
     /// repeated requests. One remark a line.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.conduct.words();
-        remarks.extend(repeated_requests(&self.samples));
+        remarks.extend(repeated_requests_sentence(&self.samples));
         remarks
     }
 
@@ -365,7 +365,7 @@ impl TrialRecord {
 
 /// States how often requests were repeated in the readings of a trial; `None` if no request was
 /// repeated.
-fn repeated_requests(samples: &Samples) -> Option<String> {
+fn repeated_requests_sentence(samples: &Samples) -> Option<String> {
     let with: Vec<u64> = samples.iter().filter_map(|it| it.request.retries).filter(|it| *it > 0).collect();
     let all = with.iter().fold(0_u64, |sum, retries| sum.saturating_add(*retries));
     let requests = if all == 1 { "1 request".to_owned() } else { format!("{all} requests") };
@@ -415,7 +415,8 @@ mod tests {
             request: RequestMeters { retries, ..RequestMeters::default() },
             ..Sample::default()
         };
-        let all = |counts: &[Option<u64>]| repeated_requests(&counts.iter().copied().map(with).collect());
+        let all =
+            |counts: &[Option<u64>]| repeated_requests_sentence(&counts.iter().copied().map(with).collect());
         assert_eq!(all(&[None, Some(0)]), None);
         assert_eq!(all(&[Some(1), Some(0)]).unwrap(), "repeated 1 request in 1 of 2 readings");
         assert_eq!(all(&[Some(1), Some(4), None]).unwrap(), "repeated 5 requests in 2 of 3 readings");

@@ -1,5 +1,5 @@
-//! The trials of a record. A trial is found only by its number. Its position has no meaning,
-//! because trials that cannot be measured are announced first and numbered last.
+//! The trials of a record. A trial is found only by its number. The position of a trial has no
+//! meaning: trials that cannot be measured are announced first and numbered last.
 
 use super::conduct::SideEffects;
 use super::samples::Samples;

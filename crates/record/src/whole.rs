@@ -1,25 +1,25 @@
-//! Decides whether the readings of a trial read the whole target, or which part, so that the bytes
-//! read divided by time are a rate. Most trials prove the whole by their answer. The output of a
-//! command that is not counted proves nothing: the command may have stopped after the first lines, and
-//! counts of bytes or faults do not distinguish the file from a pipe, a library, or the same part read
-//! twice. For a cold reading, the share of the file in the page cache afterwards shows what was read.
-//! Warm, the same command reads the same bytes; where only warm readings are measured, an untimed cold
-//! one shows them.
+//! Decides whether the readings of a trial read the whole target, or which part, because a rate
+//! needs the number of bytes that were read. The answers of most trials prove that they read the
+//! whole target. A command whose output is not counted proves nothing: the command may have stopped
+//! after the first lines, and counts of bytes or faults do not distinguish the file from a pipe, a
+//! library, or a part that is read twice. For a cold reading, the share of the file in the page
+//! cache afterwards shows what was read. A warm reading of the same command reads the same bytes.
+//! If only warm readings are measured, an untimed cold reading shows the share.
 
 use super::{Record, Samples, Trial, TrialRecord};
 use readlab_model::sample::{Delivered, Sample};
-use readlab_model::target::cold_bytes::least_fetched;
+use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::CacheState;
 
-/// Smallest share of the target that must be in the cache afterwards.
-const RESIDENT_MIN: f64 = 0.99;
+/// A reading that leaves at least this share of the target in the cache read the whole target.
+const RESIDENT_SHARE_MIN: f64 = 0.99;
 
-/// The kernel has read ahead at most this many windows beyond the point where reading ended.
+/// The kernel reads ahead at most this many windows beyond the point where reading ended.
 const READ_AHEAD_WINDOWS_MAX: u64 = 2;
 
-/// Read-ahead alone may account for at most one part in this many of the bytes that were read.
-const READ_AHEAD_PART: u64 = 50;
+/// Read-ahead may add at most the number of read bytes divided by this.
+const READ_AHEAD_DIVISOR: u64 = 50;
 
 /// Largest number of bytes that a program fetches besides the target, of its own files: itself, its
 /// libraries and settings, which the kernel may have evicted.
@@ -31,8 +31,9 @@ pub struct PartRead {
     /// The share of the target, 0 to 1: the median share that cold readings brought into an empty
     /// cache, including the kernel's read-ahead.
     pub share: f64,
-    /// Number of bytes that a reading of the trial takes; `None` if it may be fewer than the share. A
-    /// warm reading reads nothing ahead, and most of a small part may be read-ahead.
+    /// Number of bytes that a reading of the trial reads; `None` if the number may be smaller than
+    /// the share suggests: a warm reading reads nothing ahead, and most of a small part may be
+    /// read-ahead.
     pub bytes: Option<u64>,
 }
 
@@ -45,8 +46,8 @@ impl Record {
         (!it.trial.work.may_read_part() || is_known()).then_some(target)
     }
 
-    /// The part of the target that a command reads whose output is not counted; `None` if no reading
-    /// shows it, and for trials that are known to read the whole target.
+    /// The part of the target that a command reads whose output is not counted; `None` if no
+    /// reading shows it, and for trials that are known to read the whole target.
     pub fn read_part(&self, it: &TrialRecord) -> Option<PartRead> {
         let is_asked = it.trial.work.may_read_part() && !it.trial.is_control() && it.trial.decodes.is_none();
         let target = self.target_of(&it.trial).filter(|_| is_asked)?;
@@ -59,8 +60,8 @@ impl Record {
         Some(PartRead { share, bytes: (bytes > 0 && is_exact).then_some(bytes) })
     }
 
-    /// Bytes of the target that one reading reads, by all its readers together; `None` if that is not
-    /// known.
+    /// Bytes of the target that one reading reads, by all its readers together; `None` if that is
+    /// not known.
     pub fn bytes_in(&self, it: &TrialRecord) -> Option<u64> {
         self.bytes_read(it, Trial::bytes_in)
     }
@@ -78,16 +79,17 @@ impl Record {
         }
     }
 
-    /// The target without a bound on memory that is otherwise like this one; `None` if this one has no
-    /// bound.
+    /// The number of the target that differs from this one only in having no bound on memory;
+    /// `None` if this one has no bound.
     pub fn unbounded_target(&self, target: TargetIndex) -> Option<TargetIndex> {
         let bounded = self.targets.get(target).filter(|facts| facts.memory.is_some())?;
         let unbounded = TargetFacts { memory: None, ..bounded.clone() };
         self.targets.numbered().find(|(_, facts)| **facts == unbounded).map(|(index, _)| index)
     }
 
-    /// The cold readings that show what a trial reads: its own if it is cold, otherwise those of
-    /// the cold trial of the same command, which has no bound on memory, or its untimed one.
+    /// The cold readings that show what a trial reads: those of the trial itself if it is cold;
+    /// otherwise those of the cold trial of the same command without a bound on memory; or the
+    /// untimed cold reading of the trial.
     fn cold_readings_like<'a>(&'a self, it: &'a TrialRecord) -> impl Iterator<Item = &'a Samples> {
         let target = self.unbounded_target(it.trial.target).unwrap_or(it.trial.target);
         let own = Trial { target, ..it.trial.clone() };
@@ -101,24 +103,26 @@ impl Record {
     }
 }
 
-/// True if each cold reading took the whole target from the device and left it in the cache. For
-/// several simultaneous readers it is not known which of them did so.
+/// True if each cold reading took the whole target from the device and left it in the cache. False
+/// for several simultaneous readers, because nothing shows which of them did so.
 fn filled_cache(readings: &Samples, target: &TargetFacts) -> bool {
     let is_filled = |sample: &Sample| {
-        sample.resident_after.is_some_and(|share| share >= RESIDENT_MIN) && came_from_device(sample, target)
+        sample.resident_after.is_some_and(|share| share >= RESIDENT_SHARE_MIN)
+            && came_from_device(sample, target)
     };
-    target.together().is_none_or(|readers| readers == 1)
+    target.concurrent_readers().is_none_or(|readers| readers == 1)
         && target.blocks().is_none()
         && !readings.is_empty()
         && readings.iter().all(|sample| is_filled(&sample) && exceeds_read_ahead(&sample, target))
 }
 
-/// The median share of the target that cold readings brought into the cache; `None` if some readings
-/// do not show it. For several simultaneous readers it is not known which of them did.
+/// The median share of the target that cold readings brought into the cache; `None` if the share of
+/// some reading is not known, and for several simultaneous readers.
 fn median_share_brought_in(readings: &Samples, target: &TargetFacts) -> Option<f64> {
-    let is_shown = target.together().is_none_or(|readers| readers == 1) && target.blocks().is_none();
-    // A command that once fetched nothing from an empty cache reads nothing of the target: what it
-    // fetched another time is of its own files, which the kernel had evicted.
+    let is_shown =
+        target.concurrent_readers().is_none_or(|readers| readers == 1) && target.blocks().is_none();
+    // A command that once fetched nothing into an empty cache reads nothing of the target. What the
+    // command fetched another time was its own files, which the kernel had evicted.
     let fetched_nothing = |it: Sample| it.resident_after == Some(0.0) && it.device_read_bytes == Some(0);
     let reads_nothing = readings.iter().any(fetched_nothing);
     let samples = readings.iter().filter(|_| is_shown);
@@ -128,8 +132,9 @@ fn median_share_brought_in(readings: &Samples, target: &TargetFacts) -> Option<f
     shares.get(shares.len() / 2).copied()
 }
 
-/// The share of the target that a cold reading left in the cache; `None` if that is an estimate, or if
-/// more bytes came from the device than stayed, because some bypassed the cache or were evicted.
+/// The share of the target that a cold reading left in the cache; `None` if the share is an
+/// estimate, or if more bytes came from the device than stayed in the cache, because some bypassed
+/// it or were evicted.
 fn share_brought_in(sample: &Sample, target: &TargetFacts, reads_nothing: bool) -> Option<f64> {
     let share = sample.resident_after.filter(|_| !sample.resident_is_estimate)?;
     let left = share * target.size_bytes as f64;
@@ -139,13 +144,12 @@ fn share_brought_in(sample: &Sample, target: &TargetFacts, reads_nothing: bool) 
 }
 
 fn came_from_device(sample: &Sample, target: &TargetFacts) -> bool {
-    let least = target.expected_device_bytes().map(least_fetched).filter(|&bytes| bytes > 0);
+    let least = target.expected_device_bytes().map(min_fetched_bytes).filter(|&bytes| bytes > 0);
     least.is_some_and(|least| sample.device_read_bytes.is_some_and(|bytes| bytes >= least))
 }
 
 /// True if the kernel's read-ahead alone cannot have filled the cache for a command that stopped
-/// early: the target is large compared to the read-ahead, or as many bytes passed through read
-/// calls.
+/// early: the target is much larger than the read-ahead, or read calls delivered as many bytes.
 fn exceeds_read_ahead(sample: &Sample, target: &TargetFacts) -> bool {
     is_beyond_read_ahead(target.size_bytes, target) || sample.turn.delivered == Some(Delivered::Calls)
 }
@@ -156,7 +160,7 @@ fn is_beyond_read_ahead(bytes: u64, target: &TargetFacts) -> bool {
     let window = target.read_ahead();
     let unasked_bytes =
         window.map(|window| window.bytes.saturating_mul(READ_AHEAD_WINDOWS_MAX).saturating_mul(files));
-    unasked_bytes.is_some_and(|unasked| unasked <= bytes / READ_AHEAD_PART)
+    unasked_bytes.is_some_and(|unasked| unasked <= bytes / READ_AHEAD_DIVISOR)
 }
 
 #[cfg(test)]
@@ -244,7 +248,8 @@ mod tests {
             ("sha256sum {}", file(small), reading(1.0, small, calls), warm(calls), true),
             ("sha256sum {}/*", folder(16 * MIB, 1_000), reading(1.0, 16 * MIB, calls), warm(None), true),
             ("rg x {}", folder(640 * MIB, 10), reading(1.0, 640 * MIB, None), warm(None), true),
-            // Commands that read only a part, whichever bytes went through calls, pipes or faults.
+            // Commands that read only a part, whether the bytes came through read calls, pipes or
+            // page faults.
             ("head -c 34M {}", file(large), reading(0.53, 34 * MIB, calls), warm(calls), false),
             ("head -c 34M {} twice", file(large), reading(0.53, 34 * MIB, calls), warm(calls), false),
             ("part, other file", file(large), reading(0.53, large, calls), warm(calls), false),
@@ -275,7 +280,8 @@ mod tests {
     fn a_part_is_the_share_that_was_cached_and_small_parts_have_no_warm_rate() {
         let of_half = |share| Some(PartRead { share, bytes: Some(32 * MIB) });
         assert_eq!(parts_read(file(64 * MIB), reading(0.5, 32 * MIB, None)), [of_half(0.5); 2]);
-        // Cold, the first line brings a window of read-ahead into the cache. Warm, it takes a page.
+        // A cold reading of the first line brings a window of read-ahead into the cache. A warm one
+        // reads a page.
         let [cold, warm] = parts_read(file(8 * MIB), reading(1.0 / 64.0, MIB / 8, None));
         assert_eq!(cold.unwrap(), PartRead { share: 1.0 / 64.0, bytes: Some(MIB / 8) });
         assert_eq!(warm.unwrap(), PartRead { share: 1.0 / 64.0, bytes: None });

@@ -12,20 +12,19 @@ use readlab_record::{Limit, LimitKind, LimitUnit};
 use std::collections::BTreeMap;
 
 impl Ranking {
-    /// Whether there is anything to report: a ranking of controls alone has no answer.
-    pub(super) fn is_worth_a_clause(&self) -> bool {
+    /// False only for a ranking of controls alone, which has no answer.
+    pub(super) fn has_reportable_result(&self) -> bool {
         !self.rows.is_empty() || !self.unmeasured.is_empty() || self.controls.is_empty()
     }
 
-    /// Whether the fastest trial is a reference that was named or chosen beforehand, and not only
-    /// because it is the fastest.
+    /// Whether the fastest trial is the reference, and was named or chosen as such before the run.
     pub(super) fn is_led_by_reference(&self) -> bool {
         let first = self.rows.first().map(|row| row.index);
         self.has_chosen_reference() && self.reference.as_ref().map(|it| it.index) == first
     }
 
     /// Whether the trial with the best median is clearly slower than the reference within rounds.
-    pub(super) fn is_first_slower(&self) -> bool {
+    pub(super) fn is_best_median_slower(&self) -> bool {
         let ratio = self.rows.first().and_then(|first| first.ratio);
         ratio.and_then(|ratio| ratio.significance()) == Some(Significance::Slower)
     }
@@ -36,7 +35,7 @@ impl Ranking {
     }
 
     /// The words for trials that may be the fastest but have no rank, because they were read in one
-    /// round; `None` if there are none.
+    /// round; `None` if no trial is in this situation.
     pub(super) fn unranked_words(&self) -> Option<String> {
         let others = match self.unranked_before_first().count().checked_sub(1)? {
             0 => String::new(),
@@ -45,23 +44,25 @@ impl Ranking {
         Some(format!("no rank: 1 more round is needed{others}"))
     }
 
-    fn clause(&self) -> String {
+    fn answer_clause(&self) -> String {
         let Some(first) = self.rows.first() else {
             return format!("{}, nothing was measured", self.full_condition());
         };
-        let (state, name, figure) = (self.full_condition(), short_name(first), figure(first));
+        let (state, name, figure) = (self.full_condition(), short_name(first), rate_or_time_words(first));
         let itself = if self.is_led_by_reference() { ", the reference itself," } else { "" };
         let clause = match (self.unranked_words(), self.tied_count()) {
             _ if self.rows.len() == 1 => return format!("{state}, {name} reads it at {figure}"),
             (Some(open), _) => return format!("{state}, {name} has the best median, {figure}, but {open}"),
-            (None, 0) if self.is_first_slower() => format!("{state}, {name} has the best median, {figure}"),
+            (None, 0) if self.is_best_median_slower() => {
+                format!("{state}, {name} has the best median, {figure}")
+            }
             (None, 0) => format!("{state}, {name}{itself} is the fastest at {figure}"),
             (None, tied) => {
                 format!("{state}, {name}{itself} ties for the fastest with {tied} more at {figure}")
             }
         };
         let Some((ratio, reference)) = first.ratio.zip(self.reference_row()) else { return clause };
-        let (times, than) = (words::times(ratio), short_name(reference));
+        let (times, than) = (words::ratio_words(ratio), short_name(reference));
         match ratio.significance() {
             Some(Significance::Faster) | None => format!("{clause}, {times} times as fast as {than}"),
             Some(Significance::Slower) => {
@@ -77,8 +78,9 @@ pub(super) fn sentence(rankings: &[Ranking]) -> String {
     if rankings.iter().all(|ranking| ranking.rows.is_empty()) {
         return "Nothing was measured.".to_owned();
     }
-    let clauses: Vec<_> = rankings.iter().filter(|it| it.is_worth_a_clause()).map(Ranking::clause).collect();
-    words::capital(&clauses.join("; ")) + "."
+    let clauses: Vec<_> =
+        rankings.iter().filter(|it| it.has_reportable_result()).map(Ranking::answer_clause).collect();
+    words::capitalized(&clauses.join("; ")) + "."
 }
 
 /// The answer of a record that holds only limits: the best limit of each kind.
@@ -99,7 +101,7 @@ pub(super) fn sentence_of_limits(limits: &[Limit]) -> String {
 
 pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
     let part = |series: &Series| {
-        let above = if series.known.cold_above.is_some() { " (cold above a cache)" } else { "" };
+        let above = if series.facts.cold_above.is_some() { " (cold above a cache)" } else { "" };
         let rate = series.rate().map_or_else(|| "no rate".to_owned(), |(rate, _)| rate.to_string());
         format!("{}{above} {rate}", series.name)
     };
@@ -110,23 +112,23 @@ pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
     format!("By the slope of time on size: {}.", parts.join(", "))
 }
 
-/// The name of a row, without its parameters if they would make the sentence long. The page shows
-/// them elsewhere.
+/// The name of a row. If the name is long, its parameters are left out; the page shows these
+/// elsewhere.
 fn short_name(row: &RankingRow) -> &str {
     const LETTERS_MAX: usize = 32;
-    let short = row.short.as_str();
+    let short = row.short_name.as_str();
     if short.chars().count() <= LETTERS_MAX { short } else { short.split(" · ").next().unwrap_or(short) }
 }
 
-/// The rate, or the time if there is no rate.
-pub(super) fn figure(row: &RankingRow) -> String {
+/// The median rate with its uncertainty, or the median time for a row without a rate.
+pub(super) fn rate_or_time_words(row: &RankingRow) -> String {
     let rate = row.throughput.map(|rate| words::rate_with_half_width(rate, &row.wall));
     rate.unwrap_or_else(|| words::time_with_half_width(&row.wall))
 }
 
 /// The line `ratios are to wc -l (code that others wrote)`. If rankings have different references,
-/// each is named with its rankings. `None` where nothing was measured.
-pub(super) fn baseline(rankings: &[Ranking]) -> Option<String> {
+/// the line names each reference with its rankings. `None` if nothing was measured.
+pub(super) fn baseline_words(rankings: &[Ranking]) -> Option<String> {
     let of_ranking = |it: &Ranking| Some((reference_words(it.reference.as_ref()?), it.full_condition()));
     let parts: Vec<String> = match &groups::by_key(rankings.iter().filter_map(of_ranking))[..] {
         [] => return None,

@@ -18,7 +18,8 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The ratio of one contender on an archive to the same contender on its content as a plain file.
+/// How many times as fast a contender reads an archive as it reads the same content in a plain
+/// file.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ArchiveRatio {
     pub archive: Archive,
@@ -41,7 +42,7 @@ impl ArchiveRatio {
             let is_same = |plain: &&Ranking| {
                 plain.decodes.is_none()
                     && (plain.state, plain.work) == (packed.state, packed.work)
-                    && is_content(record, packed.target, plain.target)
+                    && is_content_of_archive(record, packed.target, plain.target)
             };
             let Some(plain) = rankings.iter().find(is_same) else { continue };
             let measured = packed.rows.iter().chain(&plain.rows).filter_map(|row| record.trial(row.index));
@@ -69,12 +70,13 @@ impl ArchiveRatio {
     }
 
     pub fn sentence(&self) -> String {
-        let ends =
-            self.ci95.map_or_else(|| " (1 round)".to_owned(), |ends| words::ratio_ends(ends, words::factor));
+        let ends = self
+            .ci95
+            .map_or_else(|| " (1 round)".to_owned(), |ends| words::ratio_ends_text(ends, words::factor));
         let winner = match self.ci95.map(Significance::from_interval) {
             Some(Significance::Faster) => ": decoding is faster than reading the plain file",
             Some(Significance::Slower) => ": reading the plain file is faster",
-            Some(Significance::Tie) if self.ci95.is_some_and(words::is_told_tie) => ": they tie",
+            Some(Significance::Tie) if self.ci95.is_some_and(words::is_clear_tie) => ": they tie",
             Some(Significance::Tie) | None => "",
         };
         format!(
@@ -89,9 +91,9 @@ impl ArchiveRatio {
     }
 }
 
-/// Whether a plain target has the content of an archive, under the same settings and the same bound on
-/// memory.
-fn is_content(record: &Record, archive: TargetIndex, plain: TargetIndex) -> bool {
+/// Whether the plain target holds the content of the archive, and both are read under the same
+/// settings of the system and the same bound on memory.
+fn is_content_of_archive(record: &Record, archive: TargetIndex, plain: TargetIndex) -> bool {
     let facts = |target: TargetIndex| record.targets.get(target);
     let conditions = |target: TargetIndex| {
         facts(target).map(|it| (&it.settings, it.memory.as_ref().map(|memory| memory.bound)))
@@ -104,12 +106,13 @@ fn is_content(record: &Record, archive: TargetIndex, plain: TargetIndex) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{add_readings, announce, read_ahead, reading};
+    use crate::tests::{add_readings, announce, read_ahead_setting, reading};
     use readlab_model::target::{Decoded, TargetFacts};
     use readlab_model::trial::Answer;
     use readlab_record::testing::{self, header};
 
-    /// A record in which a contender reads lines plain in 100 ms and out of a zip in `zip_ms`.
+    /// A record in which a contender reads lines in 100 ms from a plain file, and in `zip_ms` from
+    /// a zip whose content has the digest `d1`. The plain file has the digest `digest`.
     fn race_with_zip(zip_ms: u64, digest: &str) -> Record {
         let mut record = Record::new(header());
         let answer = Answer { bytes: Some(600), ..Answer::default() };
@@ -159,7 +162,7 @@ mod tests {
         let mut record = race_with_zip(200, "d1");
         for (values, compared) in [(["128KiB", "4MiB"], 0), (["4MiB", "4MiB"], 1)] {
             for (target, value) in record.targets.iter_mut().zip(values) {
-                target.settings = vec![read_ahead(value, false)];
+                target.settings = vec![read_ahead_setting(value, false)];
             }
             assert_eq!(ratios(&record).len(), compared, "{values:?}");
         }

@@ -32,8 +32,8 @@ pub struct BreakEven {
     /// The rate of the device if the archive is first read and then decoded; `None` where no bytes
     /// are saved.
     pub below_bytes_per_s: Option<f64>,
-    /// The 95 % interval of `below_bytes_per_s`, from that of the decoding time; `None` with a
-    /// single round.
+    /// The 95 % interval of `below_bytes_per_s`, computed from the interval of the decoding time;
+    /// `None` with a single round.
     pub below_ci95: Option<Interval>,
     #[serde(rename = "interval")]
     pub rule: Option<IntervalRule>,
@@ -69,7 +69,7 @@ impl BreakEven {
             // The longest decoding time gives the lowest rate.
             below_ci95: ends
                 .map(|(saved, [low, high])| Interval { low: rate(saved, high), high: rate(saved, low) }),
-            rule: first.interval.filter(|_| ends.is_some()),
+            rule: first.interval_rule.filter(|_| ends.is_some()),
             below_overlapped_bytes_per_s: saved.map(|_| rate(Bytes(bytes_out), wall.median)),
         })
     }
@@ -89,7 +89,7 @@ impl BreakEven {
         };
         let ends = self.below_ci95.map_or_else(
             || " (1 round)".to_owned(),
-            |ends| words::ends(ends, |rate| Throughput(rate).to_string()),
+            |ends| words::ends_text(ends, |rate| Throughput(rate).to_string()),
         );
         format!(
             "{what}; from a device slower than {}{ends} it is read faster than the plain file, and from one slower than \
@@ -109,8 +109,9 @@ mod tests {
     use readlab_record::Record;
     use readlab_record::testing::{self, header};
 
-    /// A record in which an archive of this size decodes to 600 MB in 100 ms, the median.
-    fn record(bytes_in: u64, readings: u32, state: CacheState) -> Record {
+    /// A record in which an archive of `bytes_in` bytes decodes to 600 MB in a median time of 100
+    /// ms.
+    fn record_with_archive(bytes_in: u64, readings: u32, state: CacheState) -> Record {
         let mut record = Record::new(header());
         let answer = Answer { bytes: Some(600_000_000), ..Answer::default() };
         let decoded = Some(Decoded { archive: Archive::Zstd, digest: "d".to_owned(), answer });
@@ -127,13 +128,15 @@ mod tests {
         record
     }
 
-    fn found(record: &Record) -> Vec<BreakEven> {
+    fn break_evens(record: &Record) -> Vec<BreakEven> {
         BreakEven::all(&Ranking::all(record, &[]))
     }
 
     #[test]
     fn the_rate_is_the_bytes_saved_over_the_time_of_the_fastest_decoding() {
-        let [it] = &found(&record(100_000_000, 41, CacheState::Warm))[..] else { panic!("one archive") };
+        let [it] = &break_evens(&record_with_archive(100_000_000, 41, CacheState::Warm))[..] else {
+            panic!("one archive")
+        };
         assert_eq!((it.decoding.as_str(), it.decoding_ns), ("rust/zstd", 100_000_000));
         assert_eq!(it.below_bytes_per_s, Some(5e9));
         assert_eq!(it.below_overlapped_bytes_per_s, Some(6e9));
@@ -149,12 +152,12 @@ mod tests {
 
     #[test]
     fn one_round_has_no_interval_and_a_large_archive_no_rate() {
-        let few = &found(&record(100_000_000, 2, CacheState::Warm))[0];
+        let few = &break_evens(&record_with_archive(100_000_000, 2, CacheState::Warm))[0];
         assert!(few.below_ci95.is_some() && few.rule == Some(IntervalRule::Student), "{few:?}");
-        let one = &found(&record(100_000_000, 1, CacheState::Warm))[0];
+        let one = &break_evens(&record_with_archive(100_000_000, 1, CacheState::Warm))[0];
         assert!(one.below_ci95.is_none() && one.sentence().contains("(1 round)"));
         for bytes_in in [600_000_000, 700_000_000] {
-            let large = &found(&record(bytes_in, 41, CacheState::Warm))[0];
+            let large = &break_evens(&record_with_archive(bytes_in, 41, CacheState::Warm))[0];
             let none = (large.below_bytes_per_s, large.below_ci95, large.below_overlapped_bytes_per_s);
             assert_eq!(none, (None, None, None));
             assert!(large.sentence().ends_with("not smaller than its content, so it is read faster plain"));
@@ -164,7 +167,7 @@ mod tests {
     #[test]
     fn two_and_three_rounds_of_many_trials_have_the_interval_of_their_shared_noise() {
         for readings in [2, 3] {
-            let mut record = record(100_000_000, readings, CacheState::Warm);
+            let mut record = record_with_archive(100_000_000, readings, CacheState::Warm);
             // Locations share their noise from eight trials on.
             for index in 2..9 {
                 let name = format!("command/unzip {index}");
@@ -173,7 +176,7 @@ mod tests {
                 let read = |round| reading(index, round, wall_ms(round) * 1_000_000);
                 add_readings(&mut record, index, (0..readings).map(read));
             }
-            let it = &found(&record)[0];
+            let it = &break_evens(&record)[0];
             assert_eq!((it.decoding.as_str(), it.rule), ("rust/zstd", Some(IntervalRule::SharedVariance)));
             let (below, ends) = (it.below_bytes_per_s.unwrap(), it.below_ci95.unwrap());
             assert!(ends.low < below && below < ends.high && ends.high < 1.2 * ends.low, "{it:?}");
@@ -184,6 +187,6 @@ mod tests {
 
     #[test]
     fn cold_decoding_includes_the_device_and_is_left_out() {
-        assert_eq!(found(&record(100_000_000, 41, CacheState::Cold)), []);
+        assert_eq!(break_evens(&record_with_archive(100_000_000, 41, CacheState::Cold)), []);
     }
 }

@@ -20,9 +20,9 @@ pub struct Curve {
     pub parameter: String,
     pub language: String,
     pub trials: Vec<TrialIndex>,
-    /// Whether the readings are those of a search. Settings that a search dropped early have few
+    /// Whether the readings come from a search, in which settings that were dropped early have few
     /// readings.
-    pub searched: bool,
+    pub is_from_search: bool,
     /// One point for each value, in rising order.
     pub points: Vec<CurvePoint>,
 }
@@ -30,24 +30,24 @@ pub struct Curve {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurvePoint {
     pub value: u64,
-    /// The value with its unit, as it is typed.
-    pub spelled: String,
+    /// The value with its unit, as a user types it, such as `64KiB`.
+    pub spelled_value: String,
     /// The rate at the median wall time.
     pub rate: Throughput,
-    /// Rates at the ends of the median's interval, lower first; `None` where there is no interval.
+    /// Rates at the ends of the median's interval, lower first; `None` without an interval.
     pub interval: Option<[Throughput; 2]>,
 }
 
 impl Curve {
-    /// All curves with enough settings; of a search, the curves through the best setting of each
-    /// method.
+    /// All curves with enough settings. Of the curves of a search, only those that contain the best
+    /// setting of a method.
     pub fn all(ranking: &Ranking) -> Vec<Curve> {
-        let mut curves = Curve::all_over_parameters(ranking, &ranking.rows, false);
-        curves.extend(Curve::all_over_parameters(ranking, &ranking.searched, true));
+        let mut curves = Curve::by_parameter(ranking, &ranking.rows, false);
+        curves.extend(Curve::by_parameter(ranking, &ranking.searched, true));
         curves
     }
 
-    fn all_over_parameters(ranking: &Ranking, rows: &[RankingRow], searched: bool) -> Vec<Curve> {
+    fn by_parameter(ranking: &Ranking, rows: &[RankingRow], searched: bool) -> Vec<Curve> {
         let best = best_of_methods(rows);
         let mut groups: BTreeMap<(String, &str), Vec<&RankingRow>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.throughput.is_some()) {
@@ -60,8 +60,9 @@ impl Curve {
         }
         let is_shown = |rows: &[&RankingRow]| !searched || rows.iter().any(|row| best.contains(&row.index));
         let enough = groups.into_iter().filter(|(_, rows)| rows.len() >= SETTINGS_MIN && is_shown(rows));
-        let curve =
-            |((_, parameter), rows)| Some(Curve { searched, ..Curve::from_rows(ranking, parameter, rows)? });
+        let curve = |((_, parameter), rows)| {
+            Some(Curve { is_from_search: searched, ..Curve::from_rows(ranking, parameter, rows)? })
+        };
         enough.filter_map(curve).collect()
     }
 
@@ -71,7 +72,7 @@ impl Curve {
         let points: Vec<_> = rows.iter().filter_map(|row| CurvePoint::from_row(parameter, row)).collect();
         let first = rows.first().filter(|_| points.len() >= SETTINGS_MIN)?;
         let word = Params::short(parameter).to_owned();
-        let kept = first.short.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
+        let kept = first.short_name.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
         let method = kept.collect::<Vec<_>>().join(" · ");
         let condition = ranking.full_condition();
         Some(Curve {
@@ -81,13 +82,14 @@ impl Curve {
             parameter: word,
             language: first.language.clone(),
             trials: rows.iter().map(|row| row.index).collect(),
-            searched: false,
+            is_from_search: false,
             points,
         })
     }
 }
 
-/// The best trial of each method and scan: the most readings first, then the fastest.
+/// The best trial of each method and scan: the trial with the most readings, and among equals the
+/// fastest. A search reads the best settings most often.
 fn best_of_methods(rows: &[RankingRow]) -> BTreeSet<TrialIndex> {
     let mut best: BTreeMap<String, &RankingRow> = BTreeMap::new();
     for row in rows {
@@ -108,7 +110,9 @@ impl CurvePoint {
         let ends = row.wall.median_ci95.and_then(|[low, high]| Some([rate_at(high)?, rate_at(low)?]));
         Some(CurvePoint {
             value,
-            spelled: spelled.split_once('=').map_or_else(|| value.to_string(), |(_, text)| text.to_owned()),
+            spelled_value: spelled
+                .split_once('=')
+                .map_or_else(|| value.to_string(), |(_, text)| text.to_owned()),
             rate: row.throughput?,
             interval: ends.filter(|ends| ends.iter().all(|end| end.0.is_finite())),
         })

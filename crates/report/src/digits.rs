@@ -8,28 +8,28 @@
 use readlab_analysis::stats::{Summary, float};
 use readlab_model::units::{Nanos, Throughput, Unit};
 
-/// The last place of a number: the number of decimals, or, if negative, the number of zeros before
-/// the point.
+/// The place of the last shown digit: the number of decimals. A negative place counts the digits
+/// before the point that are rounded to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastDigit(i32);
 
 impl LastDigit {
     /// The last place of a number with this uncertainty.
-    pub(super) fn of_interval(value: f64, half_width: Option<f64>) -> LastDigit {
+    pub(super) fn for_interval(value: f64, half_width: Option<f64>) -> LastDigit {
         match half_width {
             None => LastDigit::with_digits(value, 2),
             Some(half) => {
-                let at_least_one = LastDigit(-exponent(value));
-                LastDigit::of_uncertainty(half).max(at_least_one).min(LastDigit::with_digits(value, 3))
+                let at_least_one = LastDigit(-decimal_exponent(value));
+                LastDigit::for_uncertainty(half).max(at_least_one).min(LastDigit::with_digits(value, 3))
             }
         }
     }
 
-    fn of_uncertainty(half_width: f64) -> LastDigit {
+    fn for_uncertainty(half_width: f64) -> LastDigit {
         if half_width <= 0.0 || !half_width.is_finite() {
             return LastDigit(i32::MAX);
         }
-        let first = exponent(half_width);
+        let first = decimal_exponent(half_width);
         let begins_with_one = half_width / 10_f64.powi(first) < 2.0;
         LastDigit(i32::from(begins_with_one) - first)
     }
@@ -39,10 +39,10 @@ impl LastDigit {
     pub(super) fn with_digits(value: f64, digits: i32) -> LastDigit {
         // Rounding may add a digit before the point: 9.996 is shown as 10.0.
         let rounded = value.abs() * (1.0 + 0.5 * 10_f64.powi(-digits));
-        LastDigit((digits - 1 - exponent(rounded)).max(0))
+        LastDigit((digits - 1 - decimal_exponent(rounded)).max(0))
     }
 
-    pub(super) fn next(self) -> LastDigit {
+    pub(super) fn next_place(self) -> LastDigit {
         LastDigit(self.0.saturating_add(1))
     }
 
@@ -59,28 +59,27 @@ impl LastDigit {
 }
 
 /// A range whose upper end has two digits: `0.9 to 3.1`. The lower end is never shown as zero.
-fn range([low, high]: [f64; 2]) -> String {
+fn range_text([low, high]: [f64; 2]) -> String {
     let place = LastDigit::with_digits(high, 2);
     let of_low = if place.rounded(low) > 0.0 { place } else { LastDigit::with_digits(low, 1) };
     format!("{} to {}", of_low.text(low), place.text(high))
 }
 
 /// The power of ten of the first digit; zero for zero.
-fn exponent(value: f64) -> i32 {
+fn decimal_exponent(value: f64) -> i32 {
     if value > 0.0 && value.is_finite() { value.log10().floor() as i32 } else { 0 }
 }
 
-/// If the upper end of an interval is more than this many times the lower one, the ends say nothing.
-/// Intervals with ends so far apart come from two rounds that differ by chance, or from readings of
-/// two kinds.
-const SPAN_MAX: f64 = 1000.0;
+/// If the upper end of an interval is more than this many times the lower end, the ends are not
+/// shown. Such intervals come from two rounds that differ by chance, or from readings of two kinds.
+const SPAN_RATIO_MAX: f64 = 1000.0;
 
 /// The text that replaces ends that are too far apart.
 pub(super) const TOO_FAR_APART: &str = "readings too far apart to tell";
 
-/// Whether the ends of the interval of a positive number are too far apart to say anything.
-pub(super) fn says_nothing([low, high]: [f64; 2]) -> bool {
-    low > 0.0 && high > SPAN_MAX * low
+/// Whether the ends of the interval of a positive number are too far apart to be shown.
+pub(super) fn are_ends_too_far_apart([low, high]: [f64; 2]) -> bool {
+    low > 0.0 && high > SPAN_RATIO_MAX * low
 }
 
 /// If half the interval is more than this share of the value, the value alone means nothing, and
@@ -91,7 +90,7 @@ pub(super) const HALF_WIDTH_SHARE_MAX: f64 = 0.5;
 pub(super) enum WideEnds {
     /// Such as `0.9 to 3.1 GB/s`.
     Range(String),
-    /// The ends are too far apart to say anything.
+    /// The ends are too far apart to be shown.
     SayNothing,
 }
 
@@ -104,7 +103,7 @@ pub(super) struct MeasuredNumber {
 }
 
 impl MeasuredNumber {
-    /// Makes the median of a time.
+    /// Makes a time from the median of a summary in nanoseconds.
     pub(super) fn time(summary: &Summary) -> MeasuredNumber {
         MeasuredNumber::from_median(Nanos(summary.median), summary.median_ci95)
     }
@@ -117,12 +116,13 @@ impl MeasuredNumber {
         MeasuredNumber { value: float(median.0) / size, half_width, ends, unit: name }
     }
 
-    /// Makes a rate from a time; `None` for an empty target.
+    /// Makes a rate whose uncertainty is that of the wall time; `None` without a finite rate.
     pub(super) fn rate(throughput: Option<Throughput>, wall: &Summary) -> Option<MeasuredNumber> {
         MeasuredNumber::rate_from_median(throughput, Nanos(wall.median), wall.median_ci95)
     }
 
-    /// Makes a rate from the median of a time and the ends of its interval in nanoseconds.
+    /// Makes a rate whose uncertainty comes from the median of a time and the ends of its interval
+    /// in nanoseconds; `None` without a finite rate.
     pub(super) fn rate_from_median(
         throughput: Option<Throughput>,
         median: Nanos,
@@ -131,8 +131,8 @@ impl MeasuredNumber {
         let rate = throughput.filter(|rate| rate.0.is_finite())?;
         let Unit { size, name } = rate.unit();
         let (value, median) = (rate.0 / size, float(median.0.max(1)));
-        // The same relative uncertainty as the time. The inverse of a low end near zero would be
-        // useless.
+        // The rate gets the relative uncertainty of the time: half of the interval of inverse times
+        // would be huge if the low end is near zero.
         let share = |[low, high]: [u64; 2]| float(high - low) / 2.0 / median;
         let half_width = ends_ns.map(|ends| value * share(ends));
         let at = |wall_ns: u64| value * median / float(wall_ns.max(1));
@@ -141,15 +141,15 @@ impl MeasuredNumber {
     }
 
     fn last_place(&self) -> LastDigit {
-        LastDigit::of_interval(self.value, self.half_width)
+        LastDigit::for_interval(self.value, self.half_width)
     }
 
     pub(super) fn text(&self) -> String {
         format!("{} {}", self.last_place().text(self.value), self.unit)
     }
 
-    /// The value with half its interval, such as `12.3 ± 0.4 ms`, or the ends of a wide interval, or
-    /// that these say nothing. An uncertainty smaller than the last of three digits is left out.
+    /// The value with half its interval, such as `12.3 ± 0.4 ms`. For a wide interval, its ends, or
+    /// the value with [`TOO_FAR_APART`]. An uncertainty below the last of three digits is left out.
     pub(super) fn text_with_half_width(&self) -> String {
         match self.wide_ends() {
             Some(WideEnds::Range(range)) => return range,
@@ -168,9 +168,9 @@ impl MeasuredNumber {
         self.half_width.filter(|half| *half > HALF_WIDTH_SHARE_MAX * self.value)?;
         let [low, high] = self.ends?;
         // A time is never zero; its lower end is rounded to nanoseconds.
-        Some(match low <= 0.0 || says_nothing([low, high]) {
+        Some(match low <= 0.0 || are_ends_too_far_apart([low, high]) {
             true => WideEnds::SayNothing,
-            false => WideEnds::Range(format!("{} {}", range([low, high]), self.unit)),
+            false => WideEnds::Range(format!("{} {}", range_text([low, high]), self.unit)),
         })
     }
 }
@@ -187,7 +187,7 @@ mod tests {
             ([0.04, 3.12], "0.04 to 3.1"),
             ([4.0, 99.7], "4 to 100"),
         ] {
-            assert_eq!(range(ends), text);
+            assert_eq!(range_text(ends), text);
         }
     }
 
@@ -196,7 +196,7 @@ mod tests {
         for (ends, is_nothing) in
             [([0.001, 0.9], false), ([0.001, 1.1], true), ([2.0, 1.0e10], true), ([0.0, 3.0], false)]
         {
-            assert_eq!(says_nothing(ends), is_nothing, "{ends:?}");
+            assert_eq!(are_ends_too_far_apart(ends), is_nothing, "{ends:?}");
         }
     }
 
@@ -224,7 +224,7 @@ mod tests {
             (194.4, None, "194"),
             (0.0, None, "0.0"),
         ] {
-            assert_eq!(LastDigit::of_interval(value, half).text(value), text, "{value} ± {half:?}");
+            assert_eq!(LastDigit::for_interval(value, half).text(value), text, "{value} ± {half:?}");
         }
     }
 }

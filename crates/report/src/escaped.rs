@@ -1,8 +1,8 @@
 //! Exported JSON: indented, with a newline at its end, and without characters that a terminal would
-//! interpret. It is written in pieces, so that a hundred thousand samples take no more memory than
-//! a few.
+//! interpret. The serializer writes pieces, so a document of many samples is never in memory as a
+//! whole.
 
-use readlab_system::terminal::printable::is_obeyed;
+use readlab_system::terminal::printable::is_unprintable;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter};
@@ -47,7 +47,7 @@ pub(super) fn text(document: &impl Serialize) -> String {
     String::from_utf8(text).expect("JSON is UTF-8")
 }
 
-macro_rules! as_pretty {
+macro_rules! delegate_to_pretty {
     ($($name:ident($($argument:ident: $type:ty)?))*) => {$(
         fn $name<W: ?Sized + Write>(&mut self, out: &mut W $(, $argument: $type)?) -> io::Result<()> {
             self.0.$name(out $(, $argument)?)
@@ -58,7 +58,7 @@ macro_rules! as_pretty {
 impl Formatter for EscapingFormatter<'_> {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some(at) = rest.find(is_obeyed) {
+        while let Some(at) = rest.find(is_unprintable) {
             let (plain, obeyed) = rest.split_at(at);
             let c = obeyed.chars().next().expect("one was found");
             // All escaped characters have code points of four hexadecimal digits.
@@ -68,7 +68,7 @@ impl Formatter for EscapingFormatter<'_> {
         out.write_all(rest.as_bytes())
     }
 
-    as_pretty! {
+    delegate_to_pretty! {
         begin_array() end_array() begin_array_value(first: bool) end_array_value()
         begin_object() end_object() begin_object_key(first: bool) begin_object_value() end_object_value()
     }
@@ -82,7 +82,7 @@ mod tests {
     fn terminal_control_characters_are_escaped_and_survive_parsing() {
         let document = json!({ "a\u{9b}b": ["x\u{202e}y\u{1b}z", "plain ü", "\n\"\\"], "empty": [{}, []] });
         let text = text(&document);
-        assert!(!text.contains(|c: char| is_obeyed(c) && c != '\n'), "{text:?}");
+        assert!(!text.contains(|c: char| is_unprintable(c) && c != '\n'), "{text:?}");
         assert!(text.contains("a\\u009bb") && text.contains("x\\u202ey\\u001bz") && text.contains("plain ü"));
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);
         assert_eq!(

@@ -10,36 +10,36 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// With a larger error of the fit, the time is not the sum of both costs.
-const ERROR_OF_FIT_MAX: f64 = 0.2;
+/// With a larger relative error of the fit, the time is not the sum of both costs.
+const FIT_ERROR_SHARE_MAX: f64 = 0.2;
 
-pub(super) fn name(cost: &FileCost) -> String {
+pub(super) fn state_and_trial(cost: &FileCost) -> String {
     words::state_and_id(cost.state, &cost.id)
 }
 
-pub(super) fn line(cost: &FileCost) -> String {
-    let FileCost { per_file_ns, off_by, rounds, .. } = cost;
-    let (name, within) = (name(cost), words::percent(*off_by));
-    if *off_by > ERROR_OF_FIT_MAX {
+pub(super) fn cost_line(cost: &FileCost) -> String {
+    let FileCost { per_file_ns, largest_error, rounds, .. } = cost;
+    let (name, within) = (state_and_trial(cost), words::percent(*largest_error));
+    if *largest_error > FIT_ERROR_SHARE_MAX {
         return format!(
             "per file: {name}: not told: a cost for each file and byte misses the times by {within}"
         );
     }
     let file = match per_file_ns.is_clearly_positive() {
-        true => format!("{} a file", per_file(cost).text),
+        true => format!("{} a file", time_per_file(cost).text),
         false => "no cost of a file is seen".to_owned(),
     };
-    let bytes = rate(cost).map_or_else(|| "no cost of bytes is seen".to_owned(), |rate| rate.text);
+    let bytes = byte_rate(cost).map_or_else(|| "no cost of bytes is seen".to_owned(), |rate| rate.text);
     format!("per file: {name}: {file}, and {bytes}; within {within}, {}", words::plural(*rounds, "round"))
 }
 
-pub(super) fn per_file(cost: &FileCost) -> Number {
-    number(cost.per_file_ns, |ns| Nanos(whole(ns)).to_string())
+pub(super) fn time_per_file(cost: &FileCost) -> Number {
+    number_with_ends(cost.per_file_ns, |ns| Nanos(whole(ns)).to_string())
 }
 
 /// The rate of bytes; `None` where the cost of a byte is not clearly above zero.
-pub(super) fn rate(cost: &FileCost) -> Option<Number> {
-    cost.rate().map(|rate| number(rate, |rate| Throughput(rate).to_string()))
+pub(super) fn byte_rate(cost: &FileCost) -> Option<Number> {
+    cost.rate().map(|rate| number_with_ends(rate, |rate| Throughput(rate).to_string()))
 }
 
 /// The costs of files and bytes for one method, for programs.
@@ -67,14 +67,14 @@ impl FileCostExport {
             per_file_ns_ci95: ends(it.per_file_ns),
             per_byte_ns: it.per_byte_ns.value,
             per_byte_ns_ci95: ends(it.per_byte_ns),
-            off_by: it.off_by,
+            off_by: it.largest_error,
             rounds: it.rounds,
         };
         FileCost::all(record).into_iter().map(cost).collect()
     }
 }
 
-fn number(estimate: Estimate, shown: impl Fn(f64) -> String) -> Number {
+fn number_with_ends(estimate: Estimate, shown: impl Fn(f64) -> String) -> Number {
     Number::with_ends(estimate.value, estimate.interval, shown)
 }
 
@@ -88,7 +88,14 @@ mod tests {
             |[low, value, high]: [f64; 3]| Estimate { value, interval: Some(Interval { low, high }) };
         let id = TrialId::parse_written("rust/read").unwrap();
         let (per_file_ns, per_byte_ns) = (estimate(per_file), estimate(per_byte));
-        super::line(&FileCost { id, state: CacheState::Warm, per_file_ns, per_byte_ns, off_by, rounds: 5 })
+        cost_line(&FileCost {
+            id,
+            state: CacheState::Warm,
+            per_file_ns,
+            per_byte_ns,
+            largest_error: off_by,
+            rounds: 5,
+        })
     }
 
     #[test]

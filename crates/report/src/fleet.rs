@@ -14,7 +14,7 @@ pub struct FleetView {
     /// Sentences on the hosts that took part, and on how punctual they were.
     pub lines: Vec<String>,
     pub ranks: Vec<Rank>,
-    /// How many times as long as the others each rank takes, where known.
+    /// How many times as long as the others a rank takes; ranks without a known ratio are left out.
     effects: Vec<HostEffect>,
     /// How long each rank takes with each method.
     pub method_effects: Vec<MethodEffects>,
@@ -36,7 +36,7 @@ impl FleetView {
         Some(FleetView { lines, ranks, effects, method_effects: method_effects(record) })
     }
 
-    pub(super) fn effect(&self, rank: usize) -> Option<Number> {
+    pub(super) fn host_effect(&self, rank: usize) -> Option<Number> {
         let effect = self.effects.iter().find(|it| it.rank == rank)?;
         Some(Number::new(effect_words(effect), effect.ratio))
     }
@@ -111,7 +111,8 @@ fn punctuality_words(record: &Record) -> Option<String> {
     Some(format!("together: ranks began within {spread} in 95 % of {turns}; clocks are known to {bound}"))
 }
 
-/// The words on the stragglers, or that there is none.
+/// A line that names the stragglers, or the slowest rank if there are none; `None` if no rank has a
+/// known ratio.
 fn straggler_words(fleet: &Fleet, effects: &[HostEffect]) -> Option<String> {
     let name = |effect: &HostEffect| format!("{} (rank {})", fleet.ranks[effect.rank].host, effect.rank);
     let stragglers: Vec<String> = effects
@@ -177,6 +178,6 @@ mod tests {
                 "straggler: b (rank 1) takes 1.50 [1.50, 1.50] times as long as the others",
             ]
         );
-        assert_eq!(view.effect(1).unwrap().text, "1.50 [1.50, 1.50]");
+        assert_eq!(view.host_effect(1).unwrap().text, "1.50 [1.50, 1.50]");
     }
 }

@@ -1,29 +1,28 @@
 //! Aligned text in columns for a terminal: the layout, width and line breaks of every table.
 //!
-//! Tables have no borders, one blank on each side of a cell, and no wrapped cells unless a width is
-//! given. The caller decides the columns and the text of the cells.
+//! Tables have no borders and one blank on each side of a cell. Cells are wrapped only if the
+//! caller passes a width. The caller decides the columns and the text of the cells.
 
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};
 use readlab_system::terminal::printable::printable;
 
 pub(super) struct Grid(Table);
 
-pub(super) fn left(text: &str) -> Cell {
+pub(super) fn left_cell(text: &str) -> Cell {
     Cell::new(printable(text)).set_alignment(CellAlignment::Left)
 }
 
-/// A right-aligned number.
-pub(super) fn right(text: &str) -> Cell {
+pub(super) fn right_cell(text: &str) -> Cell {
     Cell::new(printable(text)).set_alignment(CellAlignment::Right)
 }
 
-/// Left-aligned text, bold if colour is allowed.
-pub(super) fn bold(text: &str) -> Cell {
-    left(text).add_attribute(Attribute::Bold)
+/// Left-aligned text, bold if the grid may use escape codes.
+pub(super) fn bold_cell(text: &str) -> Cell {
+    left_cell(text).add_attribute(Attribute::Bold)
 }
 
 impl Grid {
-    /// An empty table under its titles, which are dim if colour is allowed.
+    /// A table with these titles and no rows. `color` allows escape codes, which make titles dim.
     pub(super) fn new(titles: impl IntoIterator<Item = Cell>, color: bool) -> Grid {
         let mut table = Table::new();
         table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
@@ -37,7 +36,7 @@ impl Grid {
         Grid(table)
     }
 
-    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(super) fn add_row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.0.add_row(cells.into_iter().collect::<Vec<Cell>>());
     }
 

@@ -1,8 +1,8 @@
-//! The answer in short for each ranking: which trial to use, how fast it is and how certain that
-//! is, what limits it, and the best method of each language.
+//! A short answer for each ranking: the trial to use, its rate, how certain it is that no other
+//! trial is faster, the limit of the trial, and the best method of each language.
 
 use super::advice::{Advice, AdvisedAction};
-use super::answer::figure;
+use super::answer::rate_or_time_words;
 use super::groups;
 use super::ranking::{Ranking, RankingRow};
 use super::sweep::{Series, SweepView};
@@ -27,10 +27,10 @@ pub struct Headline {
     /// The ratio of the trial to the baseline, with the interval; empty without a ratio. For a
     /// sweep, the median rate of the files.
     pub ratio_words: String,
-    /// A phrase: the number of trials that tie with the fastest, or that no trial ties with it, or
-    /// why it has no rank.
+    /// A phrase: the number of trials that tie with the fastest, `clearly the fastest`, or why the
+    /// trial has no rank; empty if only one trial was measured.
     pub certainty: String,
-    /// What limits the trial, such as `memory 93 % of 21.1 GB/s`; empty if that was not judged.
+    /// The limit of the trial, such as `memory 93 % of 21.1 GB/s`; empty without a verdict.
     pub stops_at: String,
     /// The fastest trial of each language, ordered by speed.
     pub languages: Vec<LanguageBest>,
@@ -40,35 +40,38 @@ pub struct Headline {
 pub struct LanguageBest {
     pub language: String,
     pub name: String,
-    pub short: String,
+    pub short_name: String,
     pub figure: String,
-    /// How many times as fast as the baseline the trial is; empty for the baseline.
-    pub times: String,
+    /// The speed of the trial divided by that of the baseline, such as `3.2 ×`; empty for the
+    /// baseline.
+    pub ratio_words: String,
 }
 
 impl Ranking {
-    /// The headline of the advised trial, or of the first one without advice; `None` when nothing
-    /// was measured.
+    /// The headline of the advised trial; without advice, of the trial with the lowest median.
+    /// `None` if nothing was measured.
     pub fn advised_headline(&self, advice: Option<&Advice>) -> Option<Headline> {
-        let advised = advice.and_then(|it| self.row(it.uses?));
+        let advised = advice.and_then(|it| self.row(it.advised_trial?));
         let used = advised.or(self.rows.first())?;
         Some(Headline {
             title: format!("{}{}", self.title(), self.distinction),
-            action: advice.filter(|it| it.uses == Some(used.index)).and_then(|it| it.action),
-            trial: used.short.clone(),
+            action: advice.filter(|it| it.advised_trial == Some(used.index)).and_then(|it| it.action),
+            trial: used.short_name.clone(),
             language: Some(used.language.clone()),
-            figure: figure(used),
+            figure: rate_or_time_words(used),
             interval_words: None,
             ratio_words: self.ratio_words(used),
             certainty: self.tie_words(used),
-            stops_at: stops_at(used),
+            stops_at: stops_at_words(used),
             languages: self.best_of_languages(),
         })
     }
 
     fn ratio_words(&self, row: &RankingRow) -> String {
         match (&row.ratio, self.reference_row()) {
-            (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(*ratio), reference.short),
+            (Some(ratio), Some(reference)) => {
+                format!("{} × {}", words::ratio_words_with_tie(*ratio), reference.short_name)
+            }
             (None, Some(reference)) if reference.index == row.index && self.has_chosen_reference() => {
                 "the reference itself".to_owned()
             }
@@ -91,16 +94,16 @@ impl Ranking {
         let one = |row: &RankingRow| LanguageBest {
             language: row.language.clone(),
             name: row.name.clone(),
-            short: row.short.clone(),
-            figure: figure(row),
-            times: row.ratio.map_or_else(String::new, |it| format!("{} ×", words::factor(it.estimate))),
+            short_name: row.short_name.clone(),
+            figure: rate_or_time_words(row),
+            ratio_words: row.ratio.map_or_else(String::new, |it| format!("{} ×", words::factor(it.estimate))),
         };
         groups::firsts(&self.rows, |row| &row.language).into_iter().map(one).collect()
     }
 }
 
-/// The verdict in a few words, with the limit if the verdict names a share of the limit.
-fn stops_at(row: &RankingRow) -> String {
+/// The verdict in a few words. If it is a share of a limit, the value of the limit follows.
+fn stops_at_words(row: &RankingRow) -> String {
     let Some(diagnosis) = &row.diagnosis else { return String::new() };
     let text = diagnosis.stops_at();
     let limit = diagnosis.limit.as_ref().filter(|_| text.ends_with('%'));
@@ -111,7 +114,7 @@ pub(super) fn sweep_headlines(view: &SweepView) -> Vec<Headline> {
     let headline = |series: &Series| {
         let (rate, ends) = series.rate()?;
         Some(Headline {
-            title: match (series.is_write, series.known.cold_above.is_some()) {
+            title: match (series.is_write, series.facts.cold_above.is_some()) {
                 (true, _) => "Writes",
                 (false, true) => "Reads · cold above a cache",
                 (false, false) => "Reads",
@@ -121,7 +124,7 @@ pub(super) fn sweep_headlines(view: &SweepView) -> Vec<Headline> {
             figure: rate.to_string(),
             interval_words: ends.map(|[low, high]| {
                 let ends = Interval { low: low.0, high: high.0 };
-                words::ends(ends, |rate| Throughput(rate).to_string()).trim_start().to_owned()
+                words::ends_text(ends, |rate| Throughput(rate).to_string()).trim_start().to_owned()
             }),
             ratio_words: format!("median rate of the files {}", series.median_rate()),
             ..Headline::default()

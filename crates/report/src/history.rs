@@ -1,7 +1,7 @@
 //! The list of a user's records: for each its names, date, run, target, and fastest trial.
 
-use super::grid::{Grid, left};
-use super::words::{NONE, moment};
+use super::grid::{Grid, left_cell};
+use super::words::{NONE, utc_time_text};
 use readlab_analysis::stats::{self, Observation};
 use readlab_model::units::Nanos;
 use readlab_record::{Record, TrialRecord};
@@ -19,16 +19,16 @@ impl HistoryLine {
             (Some(only), 0) => only.clone(),
             (Some(first), others) => format!("{first} and {others} more"),
         };
-        let fastest = fastest(record).unwrap_or_else(|| NONE.to_owned());
+        let fastest = fastest_words(record).unwrap_or_else(|| NONE.to_owned());
         let header = &record.header;
-        let when = moment(&header.started);
+        let when = utc_time_text(&header.started);
         HistoryLine {
             cells: [names.join(", "), when, header.kind.to_string(), target, fastest, folder.to_owned()],
         }
     }
 
-    /// The line of a record that cannot be read, with the reason, which names the file.
-    pub fn broken(names: Vec<String>, why: &str) -> HistoryLine {
+    /// The line of a record that cannot be read. `why` is the error, which names the file.
+    pub fn unreadable(names: Vec<String>, why: &str) -> HistoryLine {
         let none = || NONE.to_owned();
         HistoryLine { cells: [names.join(", "), none(), none(), none(), none(), why.to_owned()] }
     }
@@ -38,15 +38,16 @@ pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
     if lines.is_empty() {
         return "no records\n".to_owned();
     }
-    let mut grid = Grid::new(["name", "when", "verb", "target", "fastest", "folder"].map(left), false);
+    let mut grid = Grid::new(["name", "when", "verb", "target", "fastest", "folder"].map(left_cell), false);
     for line in lines {
-        grid.row(line.cells.iter().map(|cell| left(cell)));
+        grid.add_row(line.cells.iter().map(|cell| left_cell(cell)));
     }
     grid.lines_within(width).into_iter().map(|line| line + "\n").collect()
 }
 
-/// The measured trial with the smallest median time, controls excluded.
-fn fastest(record: &Record) -> Option<String> {
+/// The measured trial with the smallest median time, controls excluded; `None` if no trial was
+/// measured.
+fn fastest_words(record: &Record) -> Option<String> {
     let raced = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
     let median =
         |it: &TrialRecord| stats::median(it.samples.iter().map(|sample| Observation::from(sample).value));

@@ -1,5 +1,5 @@
-//! How the numbers of a record came about: contenders and commands, meters that could not be read
-//! and why, rejected readings, how calls were counted, and the meaning of every number.
+//! How the numbers of a record were measured: contenders and commands, meters that could not be
+//! read and why, rejected readings, how calls were counted, and the meaning of every number.
 
 use super::groups;
 use super::words::{grouped, grouped_plural, plural};
@@ -14,12 +14,13 @@ use readlab_record::{Check, CommandRules, Header, Receipt, Record, TrialRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A meter that could not be read, or rejected readings, with the reason.
+/// Meters that could not be read, or a trial with rejected readings, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingMetric {
-    pub what: String,
-    pub reason: String,
-    /// How often it happened, such as `in 3 trials`.
+    /// The names of the meters, or the name of the trial.
+    pub subject: String,
+    pub why_missing: String,
+    /// The number of trials without the meters, or of rejected readings, such as `in 3 trials`.
     pub extent: String,
 }
 
@@ -32,23 +33,23 @@ pub(super) const METHOD_NOTES: [&str; 6] = [
     "Counts of calls come from separate readings that are not timed.",
 ];
 
-pub(super) fn contenders(receipts: &[Receipt]) -> Vec<String> {
+pub(super) fn contender_lines(receipts: &[Receipt]) -> Vec<String> {
     receipts.iter().map(|it| format!("{} {}: {}", it.contender, it.version, it.runtime)).collect()
 }
 
-pub(super) fn made_by(header: &Header) -> String {
+pub(super) fn maker_words(header: &Header) -> String {
     format!("readlab {} ({}), seed {}", header.lab, header.revision, header.seed)
 }
 
-/// The titles of the targets: one line for each, or a single line if there are many and they are not
-/// different locations. A file that is read under several conditions, such as bounds on memory, has a
-/// target in the record for each of them, and one title.
+/// The titles of the targets: a line for each target. Many targets share a line, unless they are
+/// locations that are compared. A file that is read under several conditions, such as bounds on
+/// memory, has a target in the record for each condition, but one title.
 pub(super) fn target_titles(record: &Record) -> Vec<String> {
-    const LISTED_SINGLY: usize = 4;
+    const LISTED_SINGLY_MAX: usize = 4;
     let mut titles = BTreeSet::new();
     let is_new = |target: &&TargetFacts| target.memory.is_none() && titles.insert(target_title(target));
     let targets: Vec<&TargetFacts> = record.targets.iter().filter(is_new).collect();
-    if targets.len() <= LISTED_SINGLY || record.header.locations.is_some() {
+    if targets.len() <= LISTED_SINGLY_MAX || record.header.locations.is_some() {
         return targets.into_iter().map(target_title).collect();
     }
     let sizes = || targets.iter().map(|target| target.size_bytes);
@@ -71,28 +72,28 @@ fn storage_words(target: &TargetFacts) -> Option<String> {
 
 fn target_title(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
-    facts.extend(target.tree().map(tree));
+    facts.extend(target.tree().map(tree_words));
     facts.extend(target.range.as_ref().map(range_words));
-    facts.extend(target.places().map(places));
+    facts.extend(target.places().map(places_words));
     facts.extend(target.ranges.as_ref().map(ranges_words));
     facts.extend(target.http().map(|http| server_words(target.transport(), http)));
-    facts.extend(target.store().map(store));
+    facts.extend(target.store().map(store_words));
     facts.extend(target.decoded.as_ref().map(|decoded| {
         let out = target.bytes_out(Some(decoded.archive));
         format!("{}, of which {} come out", decoded.archive.noun(), Bytes(out))
     }));
-    facts.extend(target.dictionary.as_ref().map(dictionary));
+    facts.extend(target.dictionary.as_ref().map(dictionary_words));
     facts.extend(storage_words(target));
     facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
     facts.join(" · ")
 }
 
-fn dictionary(dictionary: &Dictionary) -> String {
+fn dictionary_words(dictionary: &Dictionary) -> String {
     let number = dictionary.id.map_or_else(|| "no number".to_owned(), |id| format!("number {id}"));
     format!("with the dictionary {}, {}, {number}", dictionary.path, Bytes(dictionary.size_bytes))
 }
 
-fn tree(tree: &TreeFacts) -> String {
+fn tree_words(tree: &TreeFacts) -> String {
     let TreeFacts { files, folders, order, is_metadata_cold, .. } = tree;
     let found = match tree.is_listed {
         true => "named by a list".to_owned(),
@@ -117,7 +118,7 @@ fn range_words(range: &RangeFacts) -> String {
     )
 }
 
-fn places(places: &PlacesFacts) -> String {
+fn places_words(places: &PlacesFacts) -> String {
     let PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes } = places;
     let again =
         if distinct < reads { format!(", {} of them different", grouped(*distinct)) } else { String::new() };
@@ -165,14 +166,14 @@ fn server_words(over: Transport, http: &Http) -> String {
     }
 }
 
-fn store(store: &StoreFacts) -> String {
+fn store_words(store: &StoreFacts) -> String {
     let StoreFacts { endpoint, region, style, signed } = store;
     let signed = if *signed { "signed" } else { "not signed" };
     format!("store {endpoint}, region {region}, {} style, requests {signed}", style.word())
 }
 
 /// The meters that could not be read, grouped by reason.
-pub(super) fn missing(record: &Record) -> Vec<MissingMetric> {
+pub(super) fn missing_meters(record: &Record) -> Vec<MissingMetric> {
     let missing = record.trials.iter().flat_map(|trial| &trial.missing);
     let reasons = count_each(missing.map(|(meter, reason)| (reason.as_str(), meter.as_str())));
     let mut merged: BTreeMap<(&str, usize), Vec<&str>> = BTreeMap::new();
@@ -180,21 +181,21 @@ pub(super) fn missing(record: &Record) -> Vec<MissingMetric> {
         merged.entry((reason, trials)).or_default().push(meter);
     }
     let missing_metric = |((reason, trials), meters): ((&str, usize), Vec<&str>)| MissingMetric {
-        what: meters.join(", "),
-        reason: reason.to_owned(),
+        subject: meters.join(", "),
+        why_missing: reason.to_owned(),
         extent: format!("in {}", plural(trials, "trial")),
     };
     merged.into_iter().map(missing_metric).collect()
 }
 
 /// The rejected readings, grouped by reason.
-pub(super) fn rejected(record: &Record) -> Vec<MissingMetric> {
+pub(super) fn rejected_readings(record: &Record) -> Vec<MissingMetric> {
     let trials = record.trials.iter();
     let rejected =
         trials.flat_map(|it| it.rejected.iter().map(move |(_, why)| (why, it.trial.id.to_string())));
     let missing_metric = |((reason, what), readings): ((&String, String), usize)| MissingMetric {
-        what,
-        reason: reason.clone(),
+        subject: what,
+        why_missing: reason.clone(),
         extent: plural(readings, "reading"),
     };
     count_each(rejected).into_iter().map(missing_metric).collect()
@@ -217,20 +218,21 @@ pub(super) fn counting_methods(record: &Record) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// The options that the user set for commands run as they are, each once: how to check their
-/// output, what to run around them.
+/// The options that the user set for commands that are run without a contender, each once: how to
+/// check their output, and what to run before and after them.
 pub(super) fn command_options(record: &Record) -> Vec<String> {
     let others_must_match = |id: &TrialId| {
         let name = id.to_string();
         let must_match = |rules: &CommandRules| matches!(&rules.check, Check::Same { of } if *of == name);
         record.trials.iter().any(|it| it.trial.id != *id && must_match(&it.trial.command))
     };
-    let of_trial =
-        |it: &TrialRecord| of_command(&it.trial.id, &it.trial.command, others_must_match(&it.trial.id));
+    let of_trial = |it: &TrialRecord| {
+        command_option_lines(&it.trial.id, &it.trial.command, others_must_match(&it.trial.id))
+    };
     groups::firsts(record.trials.iter().flat_map(of_trial), String::clone)
 }
 
-fn of_command(
+fn command_option_lines(
     id: &TrialId,
     rules: &CommandRules,
     others_must_match: bool,

@@ -15,7 +15,7 @@ pub struct Inside {
     pub language: String,
     pub name: String,
     /// The shortest name of the trial that no other trial of the record has.
-    pub short: String,
+    pub short_name: String,
     pub state: CacheState,
     /// The flame graph of CPU time; `None` where not requested.
     pub flame_graph: Option<FlameGraph>,
@@ -24,7 +24,7 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// The results of every inspected trial, in the order of their numbers.
+    /// The results of every inspected trial, in the order of trial indices.
     pub fn all(record: &Record) -> Vec<Inside> {
         let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
         let looked = record.trials.iter().filter(|it| it.flame_graph.is_some() || it.trace.is_some());
@@ -33,7 +33,7 @@ impl Inside {
                 trial: it.trial.index,
                 language: languages.language_of(it.trial.contender()).to_owned(),
                 name: record.trial_name(&it.trial),
-                short: names.short(&it.trial),
+                short_name: names.short_name(&it.trial),
                 state: it.trial.state,
                 flame_graph: it.flame_graph.clone(),
                 trace: it.trace.clone(),
@@ -67,7 +67,7 @@ impl Inside {
         })
     }
 
-    /// The limits of flame graphs and traces, each once.
+    /// What flame graphs and traces do not show: each fact once.
     pub fn notes_on_missing_parts(all: &[Inside]) -> Vec<String> {
         let graphs = || all.iter().filter_map(|it| it.flame_graph.as_ref());
         let traces = all.iter().filter_map(|it| it.trace.as_ref());
@@ -84,7 +84,7 @@ impl Inside {
     }
 }
 
-/// The number of samples, and where most of them were taken.
+/// The number of samples, and the functions in which most of them were taken.
 pub(super) fn summary_words(graph: &FlameGraph) -> String {
     let hot = |spot: &HotSpot| format!("{} {}", spot.name, percent(spot.share));
     let hottest: Vec<String> = graph.hottest.iter().map(hot).collect();
@@ -92,7 +92,7 @@ pub(super) fn summary_words(graph: &FlameGraph) -> String {
     format!("{} samples in {readings}; most in {}", grouped(graph.samples), hottest.join(", "))
 }
 
-/// The share of the reading's time that its threads spent in read calls.
+/// The share of the time of all threads that was spent in read calls; `None` if that time is 0.
 pub(super) fn share_in_calls(trace: &Trace) -> Option<f64> {
     let all_ns = trace.wall_ns.saturating_mul(trace.threads);
     (all_ns > 0).then(|| trace.in_calls_ns as f64 / all_ns as f64)
@@ -122,7 +122,7 @@ fn call_words(trace: &Trace) -> String {
     parts.join("; ")
 }
 
-/// The median distance of read calls that are not sequential.
+/// The number of read calls that jump ahead or back, with their median distance; empty if none do.
 fn jump_words(trace: &Trace) -> String {
     let jump = |way: &str, spread: &readlab_record::Spread| {
         (spread.n > 0).then(|| format!("{} {way} by {}", grouped(spread.n), Bytes(spread.p50)))

@@ -1,8 +1,8 @@
 //! The export for programs: the whole record and everything computed from it, in one JSON document.
 //!
 //! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and the
-//! field `missing` of the same trial gives the reason by the field's name. The words are those of
-//! the record.
+//! field `missing` of the same trial gives the reason by the field's name. States, works and
+//! outcomes have the same words as in the record.
 
 use super::advice::Advice;
 use super::archives::ArchiveRatio;
@@ -38,8 +38,8 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-const SCHEMA: &str = "readlab.export";
-const VERSION: u32 = 1;
+const SCHEMA_NAME: &str = "readlab.export";
+const SCHEMA_VERSION: u32 = 1;
 
 /// The content of the document. Its trials are serialized one by one while it is written.
 #[derive(Serialize, JsonSchema)]
@@ -182,7 +182,7 @@ struct TrialExport<'a> {
     share_read: Option<f64>,
     throughput_bytes_per_s: Option<u64>,
     throughput_in_bytes_per_s: Option<u64>,
-    #[schemars(schema_with = "metrics")]
+    #[schemars(schema_with = "metrics_schema")]
     summary: Option<BTreeMap<&'static str, Option<MetricSummary<'a>>>>,
     ratio: Option<RatioExport<'a>>,
     fills: Option<&'a FillSpread>,
@@ -219,13 +219,13 @@ struct TrialExport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reads_per_s: Option<Option<u64>>,
     /// The ratio of the bytes that were read to the useful bytes, if a part of the file is read: in
-    /// the cold and the pressed state the bytes that the device read, in the warm state the bytes that
-    /// the reads requested, and of ranges from a server the bytes of its answers.
+    /// the cold and the pressed state the bytes that the device read, in the warm state the bytes
+    /// that the reads requested, and of ranges from a server the bytes of its answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     amplification: Option<f64>,
     /// Bytes from the device divided by the bytes that a pressed reading needs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reread: Option<f64>,
+    #[serde(rename = "reread", skip_serializing_if = "Option::is_none")]
+    reread_ratio: Option<f64>,
     /// The share of the bytes that a pressed reading of blocks finds in the page cache, at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     hit_share: Option<f64>,
@@ -333,15 +333,15 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
             .collect(),
         contenders: &record.contenders,
         limits: Some(&limits[..]).filter(|limits| !limits.is_empty()),
-        searches: rankings.iter().filter_map(search).collect(),
-        advice: all_advice.iter().map(|it| advice(&rankings[it.ranking], it)).collect(),
+        searches: rankings.iter().filter_map(search_export).collect(),
+        advice: all_advice.iter().map(|it| advice_export(&rankings[it.ranking], it)).collect(),
         fills: &record.fills,
-        proofs: rankings.iter().map(proof).collect(),
+        proofs: rankings.iter().map(proof_export).collect(),
         sweep: SweepView::from_record(record),
         warnings: &record.warnings,
         resumed: &record.resumed,
         end: record.end.map(|(reason, wall_ns)| EndExport { reason, wall_ns }),
-        missing: missing_of_run(record, &limits),
+        missing: run_reasons_for_null(record, &limits),
         archives: ArchiveRatio::all(record, &rankings),
         break_even: BreakEven::all(&rankings),
         scaling: ScalingExport::all(record),
@@ -354,21 +354,21 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         fleet: record.fleet.as_ref().map(|fleet| FleetExport::new(fleet, record)),
     });
     let content = Content { fields, trials: TrialList { record, rankings } };
-    escaped::write(&Document { schema: SCHEMA, version: VERSION, content }, out)
+    escaped::write(&Document { schema: SCHEMA_NAME, version: SCHEMA_VERSION, content }, out)
 }
 
 pub(super) fn schema(generator: SchemaGenerator) -> Schema {
-    escaped::schema::<Content>(generator, SCHEMA, VERSION)
+    escaped::schema::<Content>(generator, SCHEMA_NAME, SCHEMA_VERSION)
 }
 
 pub fn is_json(head: &str) -> bool {
-    escaped::is_document(head, SCHEMA)
+    escaped::is_document(head, SCHEMA_NAME)
 }
 
 impl Serialize for TrialList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let samples = |it| OneTrial {
-            fields: json!(trial(self.record, it, &self.rankings)),
+            fields: json!(trial_export(self.record, it, &self.rankings)),
             samples: &it.samples,
             searched: &it.searched,
         };
@@ -376,12 +376,12 @@ impl Serialize for TrialList<'_> {
     }
 }
 
-fn proof(ranking: &Ranking) -> ProofExport {
+fn proof_export(ranking: &Ranking) -> ProofExport {
     let Ranking { proof, target, work, state, decodes, .. } = *ranking;
     ProofExport { proof, target, work, state, decodes }
 }
 
-fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &'static str> {
+fn run_reasons_for_null(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &'static str> {
     let all = [
         ("limits", limits.is_empty(), "no control of this record measures a limit"),
         ("sweep", record.header.kind != RunKind::Sweep, "the record is not one of a sweep"),
@@ -390,7 +390,7 @@ fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &
     all.into_iter().filter(|(_, is_missing, _)| *is_missing).map(|(field, _, why)| (field, why)).collect()
 }
 
-fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -> TrialExport<'a> {
+fn trial_export<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -> TrialExport<'a> {
     let ranked = rankings.iter().find_map(|ranking| {
         let mut rows = ranking.rows.iter().chain(&ranking.controls);
         Some((ranking, rows.find(|row| row.index == it.trial.index)?))
@@ -431,9 +431,9 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         bytes_ratio: target.and_then(|target| decoding_ratio(target, trial.decodes)),
         share_read: row.and_then(|row| row.share_read),
         throughput_bytes_per_s: row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
-        throughput_in_bytes_per_s: row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),
-        summary: row.map(summary),
-        ratio: row.zip(reference).and_then(|(row, reference)| ratio(row, reference)),
+        throughput_in_bytes_per_s: row.and_then(|row| row.encoded_rate).map(|rate| whole(rate.0)),
+        summary: row.map(metric_summaries),
+        ratio: row.zip(reference).and_then(|(row, reference)| ratio_export(row, reference)),
         fills: row.and_then(|row| row.fills.as_ref()),
         limit: judged.and_then(|it| it.limit.as_ref()).map(|limit| NearestLimit {
             kind: limit.kind,
@@ -452,7 +452,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         counts: &it.counts,
         flame_graph: it.flame_graph.as_ref(),
         trace: it.trace.as_ref(),
-        missing: missing(it, row, reference),
+        missing: reasons_for_null(it, row, reference),
         rejected: it.rejected.iter().map(|(round, reason)| Rejection { round: *round, reason }).collect(),
         cold_above: cold.and_then(TargetFacts::cold_above),
         settings: target.and_then(TargetFacts::settings_words),
@@ -464,7 +464,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         ranges: target.and_then(|target| target.ranges.as_ref()),
         reads_per_s: blocks.map(|_| pieces_per_s),
         amplification: row.and_then(|row| row.amplification),
-        reread: row.and_then(|row| row.reread),
+        reread_ratio: row.and_then(|row| row.reread_ratio),
         hit_share: row.and_then(|row| row.hit_share),
         latency: blocks.map(|_| row.and_then(|row| row.latency.as_ref())),
         predicted: it.outcome.as_ref().and_then(Outcome::prediction),
@@ -476,7 +476,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
     }
 }
 
-fn search(ranking: &Ranking) -> Option<SearchExport<'_>> {
+fn search_export(ranking: &Ranking) -> Option<SearchExport<'_>> {
     let Ranking { work, state, .. } = *ranking;
     Some(SearchExport { search: ranking.search?, target: &ranking.path, work, state })
 }
@@ -489,31 +489,31 @@ fn decoding_ratio(target: &TargetFacts, decodes: Option<Archive>) -> Option<f64>
 }
 
 /// One object for each metric, `null` where no sample holds it.
-fn summary(row: &RankingRow) -> BTreeMap<&'static str, Option<MetricSummary<'_>>> {
+fn metric_summaries(row: &RankingRow) -> BTreeMap<&'static str, Option<MetricSummary<'_>>> {
     let is_shown = |metric: &Meter| !metric.is_optional() || row.summaries.contains_key(metric);
     let summary = |metric: Meter| {
-        let of_samples = row.summaries.get(&metric).map(MetricSummary::of_readings);
-        // The interval of the wall time comes from the noise of all trials, from two rounds on.
-        let of_wall = |it| MetricSummary { interval: row.interval, ..it };
+        let of_samples = row.summaries.get(&metric).map(MetricSummary::without_shared_noise);
+        // From two rounds on, the interval of the wall time comes from the noise of all trials.
+        let of_wall = |it| MetricSummary { interval: row.interval_rule, ..it };
         (metric.name(), if metric == Meter::WallNs { of_samples.map(of_wall) } else { of_samples })
     };
     Meter::summarised().filter(is_shown).map(summary).collect()
 }
 
 fn count_summary(row: &RankingRow) -> BTreeMap<&str, MetricSummary<'_>> {
-    let summary = |(kind, summary)| (String::as_str(kind), MetricSummary::of_readings(summary));
+    let summary = |(kind, summary)| (String::as_str(kind), MetricSummary::without_shared_noise(summary));
     row.count_summaries.iter().map(summary).collect()
 }
 
 impl<'a> MetricSummary<'a> {
     /// The summary of readings that share no noise with other trials.
-    fn of_readings(summary: &'a Summary) -> MetricSummary<'a> {
+    fn without_shared_noise(summary: &'a Summary) -> MetricSummary<'a> {
         MetricSummary { summary, interval: summary.median_ci95.map(|_| IntervalRule::SignTest) }
     }
 }
 
 /// The schema of a summary. Metrics of requests are left out where no sample holds them.
-fn metrics(generator: &mut SchemaGenerator) -> Schema {
+fn metrics_schema(generator: &mut SchemaGenerator) -> Schema {
     let metric = generator.subschema_for::<Option<MetricSummary>>().to_value();
     let properties: Map<String, Value> =
         Meter::summarised().map(|it| (it.name().to_owned(), metric.clone())).collect();
@@ -525,21 +525,21 @@ fn metrics(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-fn ratio<'a>(row: &RankingRow, reference: &'a Reference) -> Option<RatioExport<'a>> {
+fn ratio_export<'a>(row: &RankingRow, reference: &'a Reference) -> Option<RatioExport<'a>> {
     let factor = row.ratio?;
     let (clear, pairs) = (factor.significance(), factor.pairs);
     Some(RatioExport { factor, reference: &reference.name, clear, pairs })
 }
 
-fn advice<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {
+fn advice_export<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {
     let Ranking { path: target, work, state, cold_above, .. } = ranking;
     AdviceExport { target, work: *work, state: *state, advice, cold_above: cold_above.as_deref() }
 }
 
-/// Why a command that is run as it is has no rate.
+/// Why a command has no rate if nothing proves how many bytes it read.
 const UNPROVEN_BYTES: &str = "its output does not prove that it read the whole target, and no cold reading shows what it reads: it may have read a part";
 
-/// Why a command that reads a part has no rate.
+/// Why a command has no rate if it reads a part that is small compared with the read-ahead.
 const PART_TOO_SMALL: &str = "the part that it reads is small beside what the kernel reads ahead, so that warm it may read less, or it is nothing";
 
 /// Why walks over names have no rate in bytes.
@@ -549,8 +549,8 @@ const NO_BYTE_RATE: &str = "names are found, and no byte of a file is read";
 const FIELDS_FROM_SAMPLES: [&str; 6] =
     ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"];
 
-/// Why fields are `null`, by the fields' names. If there are several reasons, the first is given.
-fn missing(
+/// Why fields are `null`, by the fields' names. Of several reasons, the first one is kept.
+fn reasons_for_null(
     it: &TrialRecord,
     row: Option<&RankingRow>,
     reference: Option<&Reference>,

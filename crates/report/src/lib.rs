@@ -60,14 +60,14 @@ pub use claims::{claims_json, claims_markdown, claims_terminal, is_claims_json};
 pub use columns::{LiveColumn, LiveWidth, live_columns};
 pub use comparison::{
     bencher, comparison_json, comparison_markdown, comparison_terminal, github, is_bencher,
-    is_comparison_json, is_github, letter as side_letter,
+    is_comparison_json, is_github, side_letter,
 };
 pub use csv::{csv, is_csv};
 pub use document::{charts, comparison_html, html};
 pub use history::{HistoryLine, history_table};
 pub use json::{is_json, json, json_with};
-pub use live::{wide_rate, wide_time};
-pub use markdown::{is_markdown, markdown};
+pub use live::{wide_rate_words, wide_time_words};
+pub use markdown::{is_own_markdown, markdown};
 pub use name::target_names;
 pub use page::Page;
 pub use percentiles::percentiles;

@@ -1,7 +1,7 @@
 //! The limits of a record as a table: how each was measured, its best rate, and the uncertainty.
 //! Also the limits that are drawn with a ranking.
 
-use super::grid::{Grid, left, right};
+use super::grid::{Grid, left_cell, right_cell};
 use super::words::NONE;
 use readlab_analysis::stats::float;
 use readlab_model::target::TargetIndex;
@@ -10,33 +10,32 @@ use readlab_model::units::{Nanos, Throughput};
 use readlab_protocol::Archive;
 use readlab_record::{Limit, LimitKind, LimitUnit};
 
-/// Aligned lines, one for each limit. They are sorted by kind, and within a kind the fastest is
-/// first.
+/// Aligned lines, one for each limit, sorted by kind and then from the fastest to the slowest.
 pub(super) fn table(limits: &[Limit]) -> Vec<String> {
     let mut limits: Vec<&Limit> = limits.iter().collect();
     limits.sort_by_key(|limit| (limit.kind, std::cmp::Reverse(comparable_speed(limit))));
     let titles = ["limit", "at best", "±95 %", "lowest", "highest", "measured by", "rounds"];
-    let mut grid = Grid::new(titles.map(left), false);
+    let mut grid = Grid::new(titles.map(left_cell), false);
     let mut kind = None;
     for limit in limits {
         let word = if kind == Some(limit.kind) { "" } else { limit.kind.word() };
         kind = Some(limit.kind);
         let end =
             |value: Option<&u64>| value.map_or_else(|| NONE.to_owned(), |value| value_text(limit, *value));
-        grid.row([
-            left(word),
-            right(&value_text(limit, limit.value)),
-            right(&uncertainty_words(limit)),
-            right(&end(limit.samples.iter().min())),
-            right(&end(limit.samples.iter().max())),
-            left(&limit.name),
-            left(&limit.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
+        grid.add_row([
+            left_cell(word),
+            right_cell(&value_text(limit, limit.value)),
+            right_cell(&uncertainty_words(limit)),
+            right_cell(&end(limit.samples.iter().min())),
+            right_cell(&end(limit.samples.iter().max())),
+            left_cell(&limit.name),
+            left_cell(&limit.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
         ]);
     }
     grid.lines()
 }
 
-/// A number that is larger for a faster limit.
+/// A number that orders limits of one kind: larger for a faster limit.
 fn comparable_speed(limit: &Limit) -> u64 {
     match limit.unit {
         LimitUnit::BytesPerSecond => limit.value,
@@ -59,7 +58,7 @@ pub(super) fn uncertainty_words(limit: &Limit) -> String {
     )
 }
 
-/// A limit as a rate that the readings of a ranking are compared with.
+/// A limit that is a rate, with which the readings of a ranking are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
     /// The name of the limit, such as `memory, 2 threads`.
@@ -68,10 +67,10 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The fastest limit of each kind that is a rate, slowest first. Cold readings are compared
-    /// with the device, warm readings with memory and the kernel's copy, and readings of an archive
-    /// with the decoder, measured in either state. No limit of the machine is that of pressed
-    /// readings, which are partly from memory and partly from the device.
+    /// The fastest rate of each kind of limit, slowest kind first. Cold readings are compared with
+    /// the device, warm readings with memory and the kernel's copy, and readings of an archive with
+    /// the decoder, measured in either state. Pressed readings are compared with no limit, because
+    /// they come partly from memory and partly from the device.
     pub(super) fn all(
         limits: &[Limit],
         target: TargetIndex,

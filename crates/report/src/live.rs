@@ -4,26 +4,28 @@ use super::digits::{MeasuredNumber, WideEnds};
 use readlab_analysis::stats::{Interval, whole};
 use readlab_model::units::{Nanos, Throughput};
 
-/// Replaces ends that say nothing. The live view has no room for the words of the tables.
+/// The text in place of ends that are too far apart. It is shorter than the text in tables, because
+/// the live view has little room.
 const TOO_FAR_APART: &str = "too far apart";
 
-/// The ends of the interval of a time, which is in nanoseconds, such as `8 to 38 ms`; `None` if half
-/// the interval is at most half the time.
-pub fn wide_time(median: Nanos, ends_ns: Interval) -> Option<String> {
-    Some(words(MeasuredNumber::from_median(median, Some(whole_ends(ends_ns))).wide_ends()?))
+/// The ends of the interval of a time, such as `8 to 38 ms`; `None` if half the interval is at most
+/// half the median.
+pub fn wide_time_words(median: Nanos, ends_ns: Interval) -> Option<String> {
+    Some(ends_words(MeasuredNumber::from_median(median, Some(whole_ends(ends_ns))).wide_ends()?))
 }
 
-/// The same for the rate, which has the relative interval of the time.
-pub fn wide_rate(rate: Throughput, median: Nanos, ends_ns: Interval) -> Option<String> {
+/// The ends of the interval of a rate, such as `1.1 to 5.0 GB/s`, computed from the interval of the
+/// time; `None` if half the interval is at most half the rate.
+pub fn wide_rate_words(rate: Throughput, median: Nanos, ends_ns: Interval) -> Option<String> {
     let rate = MeasuredNumber::rate_from_median(Some(rate), median, Some(whole_ends(ends_ns)))?;
-    Some(words(rate.wide_ends()?))
+    Some(ends_words(rate.wide_ends()?))
 }
 
 fn whole_ends(Interval { low, high }: Interval) -> [u64; 2] {
     [whole(low), whole(high)]
 }
 
-fn words(ends: WideEnds) -> String {
+fn ends_words(ends: WideEnds) -> String {
     match ends {
         WideEnds::Range(range) => range,
         WideEnds::SayNothing => TOO_FAR_APART.to_owned(),
@@ -39,7 +41,7 @@ mod tests {
         let (median, rate) = (Nanos(20_000_000), Throughput(2e9));
         let shown = |low_ms: f64, high_ms: f64| {
             let ends = Interval { low: low_ms * 1e6, high: high_ms * 1e6 };
-            (wide_time(median, ends), wide_rate(rate, median, ends))
+            (wide_time_words(median, ends), wide_rate_words(rate, median, ends))
         };
         let some = |time: &str, rate: &str| (Some(time.to_owned()), Some(rate.to_owned()));
         assert_eq!(shown(10.0, 30.0), (None, None));

@@ -1,13 +1,13 @@
-//! The targets of a run as places of the same content: how many times as fast as at the first place
-//! each method is at another one, and all methods together; in sentences, as tables, and for
+//! The targets of a run as places of the same content: the speed of each method, and of all methods
+//! together, at another place divided by that at the first place; in sentences, as tables, and for
 //! programs.
 //!
-//! Texts call them places. The code calls them locations, because its places are those of blocks in
-//! a file.
+//! Texts for users say place. The code says location, because a place in the code is the position
+//! of a block in a file.
 
-use super::answer::figure;
+use super::answer::rate_or_time_words;
 use super::document::Column;
-use super::markdown::{code, text};
+use super::markdown::{code_span, escape_markup};
 use super::name::target_names;
 use super::ranking::{self, Ranking, RankingRow};
 use super::row_pairs::RowPairs;
@@ -25,7 +25,7 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Largest number of methods unlike the others that the sentence names, with their ratios.
+/// Of the methods whose ratio differs from the others, the sentence names at most this many.
 const NAMED_METHODS_MAX: usize = 3;
 
 /// The comparisons of a record's locations, in words.
@@ -78,13 +78,13 @@ fn location_names(record: &Record) -> Targets<String> {
     record.targets.iter().zip(target_names(&record.targets)).map(name).collect()
 }
 
-/// The settings of the system under which both locations are read; `None` if none are raced. Devices
-/// may have had different values of them when they were found.
+/// The settings of the system under which both locations are read; `None` if the run races none.
+/// The values that were found at the start may differ between the two devices.
 fn settings_words(record: &Record, both: [&TargetContent; 2]) -> Option<String> {
     let [first, there] = both.map(|it| record.targets.get(it.target)?.settings_words());
     let (first, there) = (first?, there?);
     let has_found =
-        |it: &TargetContent| record.targets.get(it.target).is_some_and(TargetFacts::has_found_settings);
+        |it: &TargetContent| record.targets.get(it.target).is_some_and(TargetFacts::has_initial_settings);
     let why = if both.into_iter().all(has_found) { ", as they were found" } else { "" };
     Some(if first == there { first } else { format!("{there} beside {first}{why}") })
 }
@@ -129,8 +129,8 @@ impl LocationTable {
     }
 
     pub(super) fn markdown_title(&self) -> String {
-        let [first, there] = self.names.each_ref().map(|name| code(name));
-        format!("### Places, {}, {there} beside {first}", text(&self.condition))
+        let [first, there] = self.names.each_ref().map(|name| code_span(name));
+        format!("### Places, {}, {there} beside {first}", escape_markup(&self.condition))
     }
 
     /// A table with a row for each method; `None` if no method reads both locations.
@@ -139,7 +139,7 @@ impl LocationTable {
         let row = |it: &MethodRatio| {
             let [first, there] = trial_rows(&it.pair, rankings)?;
             let mark = if it.is_unlike_others { " (unlike others)" } else { "" };
-            let figures = [first, there].map(|row| Cell::text(figure(row)));
+            let figures = [first, there].map(|row| Cell::text(rate_or_time_words(row)));
             let name = Cell::Name(there.name.clone(), mark.to_owned());
             let ratio = Cell::number(Number::ratio(it.pair.ratio));
             Some([name].into_iter().chain(figures).chain([ratio]).collect::<Vec<Cell>>())
@@ -168,7 +168,7 @@ fn decoded_words(first: TargetContent, there: TargetContent) -> Option<String> {
     }
 }
 
-/// The rows of both trials, that of the first location first.
+/// The rows of both trials, the trial at the first location first.
 fn trial_rows<'a>(pair: &TrialPair, rankings: &'a [Ranking]) -> Option<[&'a RankingRow; 2]> {
     ranking::rows_of_pair(rankings, [pair.first, pair.there])
 }
@@ -183,17 +183,17 @@ fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) 
     if let Some(fastest) = &ratios.fastest
         && let Some([own, other]) = trial_rows(fastest, rankings)
     {
-        let (other, own, times) = (&other.name, &own.name, words::times(fastest.ratio));
+        let (other, own, times) = (&other.name, &own.name, words::ratio_words(fastest.ratio));
         sentence += &format!("; the fastest there, {other}, is {times} × {own}, the fastest at {first}");
     }
     sentence += same_by_words(ratios.same_by);
-    if let Some(times) = ratios.bytes_times {
+    if let Some(times) = ratios.size_ratio {
         sentence += &format!("; the bytes there are {times:.3} times as many: times are compared by byte");
     }
     sentence
 }
 
-/// The clause that says what shows that both contents are the same, where it is no digest.
+/// The clause that names the evidence that both contents are the same; empty for a digest.
 fn same_by_words(same_by: SameBy) -> &'static str {
     match same_by {
         SameBy::Digest => "",
@@ -218,7 +218,7 @@ fn overall_words(overall: SharedRatio, methods: usize, [first, there]: &[String;
         None => "",
     };
     let methods = words::plural(methods, "method");
-    format!("over {methods} {there} reads at {} × {first}{verdict}", words::times(overall))
+    format!("over {methods} {there} reads at {} × {first}{verdict}", words::ratio_words(overall))
 }
 
 /// The clause that names the methods whose ratio differs from the others; empty if there is none.
@@ -229,7 +229,7 @@ fn unlike_methods_words(methods: &[MethodRatio], rankings: &[Ranking]) -> String
     }
     let named = unlike.iter().take(NAMED_METHODS_MAX).filter_map(|it| {
         let [_, there] = trial_rows(&it.pair, rankings)?;
-        Some(format!("{} {}", there.name, words::times(it.pair.ratio)))
+        Some(format!("{} {}", there.name, words::ratio_words(it.pair.ratio)))
     });
     let mut named: Vec<String> = named.collect();
     let more = unlike.len().saturating_sub(NAMED_METHODS_MAX);
@@ -349,7 +349,7 @@ impl<'a> LocationExport<'a> {
             state: ratios.state,
             settings: settings_words(record, [&ratios.first, &ratios.there]),
             same_by: ratios.same_by,
-            bytes_times: ratios.bytes_times,
+            bytes_times: ratios.size_ratio,
             overall: ratios.overall.map(LocationTimesExport::from),
             methods: ratios.methods.iter().filter_map(method).collect(),
             fastest: ratios.fastest.map(fastest),

@@ -1,6 +1,7 @@
-//! Methods under bounds on memory: the rate of each, and the 99th percentile of its single reads, from
-//! the cold state over the bounds to the warm state; where a method falls, and where two methods cross.
-//! In sentences, as tables and for programs.
+//! Methods under bounds on memory: the rate of each method and the 99th percentile of its single
+//! reads in the cold state, under each bound, and in the warm state; the bounds between which the
+//! rate of a method falls, and between which the fastest method changes. In sentences, as tables
+//! and for programs.
 
 use super::document::Column;
 use super::groups;
@@ -25,16 +26,16 @@ use serde::Serialize;
 /// The methods of one contest, ordered by the index of their trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryView {
-    /// The work, the archive and, where the record has several, the target: `newlines`.
+    /// The work, and what distinguishes the contest from others of the record, such as
+    /// `newlines · out of the zip`.
     pub title: String,
-    /// The levels of memory at which some method was measured, from the least.
+    /// The levels of memory at which at least one method was measured, from the least.
     pub levels: Vec<MemoryLevel>,
     pub methods: Vec<MemoryMethod>,
-    /// The two methods that cross, of which the first is faster with little memory, and the levels
-    /// between which they do.
+    /// The change of the fastest method from little to much memory; `None` if no change is shown.
     pub crossing: Option<MethodsCrossing>,
-    /// Sentences on the fastest methods, on the deepest fall, on how much memory is enough, and on what
-    /// memory stops.
+    /// Sentences on the fastest methods, on the largest fall of a rate, on how much memory is
+    /// enough, and on the methods that memory limits.
     pub sentences: Vec<String>,
 }
 
@@ -43,19 +44,19 @@ pub struct MemoryView {
 pub struct MemoryMethod {
     pub id: TrialId,
     /// The shortest name that no other trial of the record has.
-    pub short: String,
+    pub short_name: String,
     pub language: String,
     pub points: Vec<MethodPoint>,
     pub cliff: Option<Cliff>,
     /// Whether the method is the fastest at some level.
-    pub leads: bool,
+    pub is_fastest_somewhere: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodPoint {
     pub level: MemoryLevel,
     /// Bytes per second.
-    pub rate: f64,
+    pub bytes_per_s: f64,
     pub interval: Option<Interval>,
     pub p99: Option<Quantile>,
     /// The share of the bytes that a reading of blocks finds in the page cache, at least.
@@ -64,23 +65,30 @@ pub struct MethodPoint {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodsCrossing {
-    pub between: [MemoryLevel; 2],
-    pub near_share: Option<f64>,
+    /// The neighbouring levels between which the fastest method changes.
+    pub levels: [MemoryLevel; 2],
+    /// The memory at which the rates of both methods are equal, divided by the working set; `None`
+    /// if it is not known.
+    pub crossing_share: Option<f64>,
 }
 
-/// A table that has one row for each method and one column for each level. To add a table, add a line
-/// to [`TABLES`].
+/// A table that has one row for each method and one column for each level. To add a table, add a
+/// line to [`TABLES`].
 struct LevelTable {
     title: &'static str,
     /// The number of a point; `None` where it was not measured.
     number: fn(&MethodPoint) -> Option<Number>,
-    /// Whether the table also has the step at which the rate falls most.
+    /// Whether the table also has a column for the step at which the rate falls most.
     has_cliff: bool,
 }
 
 /// The tables, for the terminal, Markdown and the page.
 const TABLES: [LevelTable; 3] = [
-    LevelTable { title: "rate by memory", number: |point| Some(Number::rate(point.rate)), has_cliff: true },
+    LevelTable {
+        title: "rate by memory",
+        number: |point| Some(Number::rate(point.bytes_per_s)),
+        has_cliff: true,
+    },
     LevelTable {
         title: "p99 of single reads by memory",
         number: |point| Some(Number::time(point.p99.as_ref()?.ns)),
@@ -98,16 +106,16 @@ impl MemoryView {
         let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
         let point = |it: &MemoryPoint| {
             let &MemoryPoint { level, rate, interval, hit_share, .. } = it;
-            MethodPoint { level, rate, interval, p99: it.p99.clone(), hit_share }
+            MethodPoint { level, bytes_per_s: rate, interval, p99: it.p99.clone(), hit_share }
         };
         let view = |contest: &MemoryContest| {
             let method = |curve: &MemoryCurve| MemoryMethod {
                 id: curve.trial().id.clone(),
-                short: names.short(curve.trial()),
+                short_name: names.short_name(curve.trial()),
                 language: languages.language_of(curve.trial().contender()).to_owned(),
                 points: curve.points.iter().map(point).collect(),
                 cliff: curve.cliff,
-                leads: is_ever_fastest(contest, curve),
+                is_fastest_somewhere: is_ever_fastest(contest, curve),
             };
             let points = contest.curves.iter().flat_map(|curve| &curve.points);
             let mut levels: Vec<MemoryLevel> = points.map(|point| point.level).collect();
@@ -115,12 +123,12 @@ impl MemoryView {
             levels.dedup();
             let crossing = contest.crossing.as_ref();
             MemoryView {
-                title: title(record, contest),
+                title: contest_title(record, contest),
                 levels,
                 methods: contest.curves.iter().map(method).collect(),
                 crossing: crossing
-                    .map(|it| MethodsCrossing { between: it.between, near_share: it.near_share }),
-                sentences: [sentences(contest), stopped_sentences(contest, rankings)].concat(),
+                    .map(|it| MethodsCrossing { levels: it.between_levels, crossing_share: it.equal_share }),
+                sentences: [sentences(contest), memory_limit_sentences(contest, rankings)].concat(),
             }
         };
         MemoryContest::all(record).iter().map(view).collect()
@@ -131,7 +139,7 @@ impl MemoryView {
         self.sentences.iter().map(|sentence| format!("memory: {}: {sentence}", self.title))
     }
 
-    /// The tables with their titles; one in which no method has a number is left out.
+    /// The tables with their titles. A table without any number is left out.
     pub(super) fn tables(&self) -> Vec<(String, Table)> {
         let titled = |it: &LevelTable| Some((format!("{} · {}", it.title, self.title), self.table(it)?));
         TABLES.iter().filter_map(titled).collect()
@@ -159,9 +167,9 @@ impl MemoryView {
     }
 }
 
-/// The work, the archive that is decoded, the name of the target if the record has several files,
-/// and the pieces in which it is read.
-fn title(record: &Record, contest: &MemoryContest) -> String {
+/// The work, the decoded archive, the name of the target if the record has several files, the
+/// pieces in which the target is read, and the number of readers.
+fn contest_title(record: &Record, contest: &MemoryContest) -> String {
     let trial = contest.curves[0].trial();
     let first = record.targets.first().map(|facts| &facts.path);
     let is_one = record.targets.iter().all(|facts| Some(&facts.path) == first);
@@ -169,7 +177,7 @@ fn title(record: &Record, contest: &MemoryContest) -> String {
     let archive = trial.decodes.map(|archive| format!("out of the {archive}"));
     let facts = record.target_of(trial);
     let pieces = facts.and_then(|facts| Pieces::from_facts(facts, trial.work)).map(Pieces::words);
-    let together = facts.and_then(|facts| facts.together());
+    let together = facts.and_then(|facts| facts.concurrent_readers());
     let together = together.map(|count| words::plural(count as usize, "reader"));
     let parts = [Some(trial.work.to_string()), archive, name, pieces, together];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
@@ -201,8 +209,8 @@ fn level_phrase(level: MemoryLevel) -> String {
 
 /// The words `5.00 [4.97, 5.03] × from 100 % to 50 %`.
 fn cliff_words(cliff: &Cliff) -> String {
-    let [below, above] = cliff.between.map(level_words);
-    format!("{} × from {above} to {below}", words::times(cliff.ratio))
+    let [below, above] = cliff.between_levels.map(level_words);
+    format!("{} × from {above} to {below}", words::ratio_words(cliff.ratio))
 }
 
 fn sentences(contest: &MemoryContest) -> Vec<String> {
@@ -210,27 +218,27 @@ fn sentences(contest: &MemoryContest) -> Vec<String> {
     let deepest = contest.curves.iter().filter_map(|curve| Some((curve, curve.cliff.as_ref()?)));
     let deepest = deepest.max_by(|a, b| a.1.ratio.estimate.total_cmp(&b.1.ratio.estimate));
     let deepest = deepest.map(|(curve, cliff)| {
-        let [below, above] = cliff.between.map(level_phrase);
-        let (name, times) = (&curve.trial().id, words::times(cliff.ratio));
+        let [below, above] = cliff.between_levels.map(level_phrase);
+        let (name, times) = (&curve.trial().id, words::ratio_words(cliff.ratio));
         format!("{name} falls most: {above} it is {times} times as fast as {below}")
     });
     let none = || "no method falls by a third or more beyond doubt, from one level to the next".to_owned();
     let enough = contest.curves.iter().filter(|curve| is_ever_fastest(contest, curve)).filter_map(|curve| {
-        let share = curve.enough?.share()?;
+        let share = curve.enough_memory?.share()?;
         let (name, share) = (&curve.trial().id, share_words(share));
         Some(format!("{name}: beyond memory for {share} of the working set, more adds less than 5 %"))
     });
     fastest.into_iter().chain([deepest.unwrap_or_else(none)]).chain(enough).collect()
 }
 
-/// For each kind of verdict by which memory, or what the kernel does with it, stops a pressed
-/// reading: the sentence with its advice on the method and the least bound that have it first, and
-/// how many more methods have it. The verdict of a ranking is that of its fastest method, which
-/// often is another.
-fn stopped_sentences(contest: &MemoryContest, rankings: &[Ranking]) -> Vec<String> {
+/// A sentence for each kind of verdict by which memory limits a pressed reading. It has the first
+/// method with such a verdict, the least bound at which the method has it, the verdict's advice,
+/// and the number of further methods. The verdict of a ranking does not say this, because it is on
+/// the fastest method of the ranking, which memory may not limit.
+fn memory_limit_sentences(contest: &MemoryContest, rankings: &[Ranking]) -> Vec<String> {
     let diagnosis = |point: &MemoryPoint| {
-        let row = rankings.iter().find_map(|ranking| ranking.row(point.it.trial.index))?;
-        row.diagnosis.as_ref().filter(|it| is_of_memory(&it.verdict))
+        let row = rankings.iter().find_map(|ranking| ranking.row(point.trial.trial.index))?;
+        row.diagnosis.as_ref().filter(|it| is_memory_verdict(&it.verdict))
     };
     let stopped = contest.curves.iter().filter_map(|curve| {
         let mut pressed = curve.points.iter().filter(|point| point.level.is_pressed());
@@ -248,7 +256,7 @@ fn stopped_sentences(contest: &MemoryContest, rankings: &[Ranking]) -> Vec<Strin
     kinds.into_iter().map(|(_, methods)| sentence(methods)).collect()
 }
 
-fn is_of_memory(verdict: &Verdict) -> bool {
+fn is_memory_verdict(verdict: &Verdict) -> bool {
     matches!(
         verdict,
         Verdict::MemoryBound { .. }
@@ -259,27 +267,28 @@ fn is_of_memory(verdict: &Verdict) -> bool {
 }
 
 fn is_ever_fastest(contest: &MemoryContest, curve: &MemoryCurve) -> bool {
-    contest.fastest.iter().any(|it| it.it.trial.id == curve.trial().id)
+    contest.fastest.iter().any(|it| it.trial.trial.id == curve.trial().id)
 }
 
-/// Which method is the fastest on which side; `None` if only one was measured.
+/// The sentence on the fastest method with little and with much memory; `None` if only one method
+/// was measured.
 fn fastest_sentence(contest: &MemoryContest) -> Option<String> {
     if let Some(crossing) = &contest.crossing {
         return Some(crossing_sentence(crossing));
     }
     let (first, last) = (contest.fastest.first()?, contest.fastest.last()?);
-    let is_one = contest.fastest.iter().all(|it| it.it.trial.id == first.it.trial.id);
+    let is_one = contest.fastest.iter().all(|it| it.trial.trial.id == first.trial.trial.id);
     let unclear: Vec<String> =
         contest.fastest.iter().filter(|it| !it.is_clear()).map(|it| level_words(it.level)).collect();
-    let name = |it: &FastestMethod| it.it.trial.id.to_string();
+    let name = |it: &FastestMethod| it.trial.trial.id.to_string();
     Some(match (is_one, unclear.is_empty()) {
         (true, true) => format!("{} is the fastest at every memory", name(first)),
         (true, false) => {
             let levels = unclear.join(", ");
             format!("{} has the best median at every memory, but not beyond doubt: {levels}", name(first))
         }
-        (false, _) if first.it.trial.id == last.it.trial.id => {
-            let is_other = |it: &&FastestMethod| it.it.trial.id != first.it.trial.id;
+        (false, _) if first.trial.trial.id == last.trial.trial.id => {
+            let is_other = |it: &&FastestMethod| it.trial.trial.id != first.trial.trial.id;
             let others: Vec<&FastestMethod> = contest.fastest.iter().filter(is_other).collect();
             let doubt = match others.iter().any(|it| it.is_clear()) {
                 true => "",
@@ -300,11 +309,12 @@ fn fastest_sentence(contest: &MemoryContest) -> Option<String> {
     })
 }
 
-/// The words `rust/direct is faster up to memory for 50 % of the working set, rust/mmap from 100 % on`,
-/// and how many times as fast the latter is at both ends of the curve.
+/// The words
+/// `rust/direct is faster up to memory for 50 % of the working set, rust/mmap from 100 % on`, and
+/// how many times as fast the latter is at both ends of the curve.
 fn crossing_sentence(crossing: &Crossing) -> String {
-    let [less, more] = [crossing.with_less, crossing.with_more].map(|it| &it.trial.id);
-    let [below, above] = crossing.between;
+    let [less, more] = [crossing.trial_with_less, crossing.trial_with_more].map(|it| &it.trial.id);
+    let [below, above] = crossing.between_levels;
     let below = match below {
         MemoryLevel::Share(share) => format!("up to memory for {} of the working set", share_words(share)),
         MemoryLevel::Cold | MemoryLevel::Warm => level_words(below),
@@ -313,8 +323,8 @@ fn crossing_sentence(crossing: &Crossing) -> String {
         MemoryLevel::Share(share) => format!("from {} on", share_words(share)),
         MemoryLevel::Cold | MemoryLevel::Warm => level_words(above),
     };
-    let near = crossing.near_share.map(|share| format!("; they cross near {}", share_words(share)));
-    let times = |it: &LevelRatio| format!("{} {}", words::times(it.ratio), level_words(it.level));
+    let near = crossing.equal_share.map(|share| format!("; they cross near {}", share_words(share)));
+    let times = |it: &LevelRatio| format!("{} {}", words::ratio_words(it.ratio), level_words(it.level));
     let ends = crossing.ratios.first().zip(crossing.ratios.last());
     let ends =
         ends.map(|(least, most)| format!("; {more} is {} and {} times as fast", times(least), times(most)));
@@ -431,7 +441,7 @@ impl<'a> MemoryExport<'a> {
     pub(super) fn all(record: &'a Record) -> Vec<MemoryExport<'a>> {
         let fastest = |it: &FastestMethod| FastestExport {
             level: LevelExport::from(it.level),
-            trial: it.it.trial.index,
+            trial: it.trial.trial.index,
             times_second: it.ratio_to_second.map(TimesExport::from),
         };
         let export = |contest: &MemoryContest<'a>| {
@@ -457,10 +467,10 @@ impl<'a> CurveExport<'a> {
             id: &curve.trial().id,
             points: curve.points.iter().map(PointExport::new).collect(),
             cliff: curve.cliff.map(|it| {
-                let [below, above] = it.between.map(LevelExport::from);
+                let [below, above] = it.between_levels.map(LevelExport::from);
                 CliffExport { below, above, times: TimesExport::from(it.ratio) }
             }),
-            enough_share: curve.enough.and_then(MemoryLevel::share),
+            enough_share: curve.enough_memory.and_then(MemoryLevel::share),
         }
     }
 }
@@ -468,7 +478,7 @@ impl<'a> CurveExport<'a> {
 impl PointExport {
     fn new(it: &MemoryPoint) -> PointExport {
         PointExport {
-            trial: it.it.trial.index,
+            trial: it.trial.trial.index,
             level: LevelExport::from(it.level),
             cache_bytes: it.target.memory.as_ref().map(|memory| memory.cache_bytes),
             bytes_per_second: it.rate,
@@ -484,17 +494,17 @@ impl PointExport {
 
 impl<'a> CrossingExport<'a> {
     fn new(it: &Crossing<'a>) -> CrossingExport<'a> {
-        let [below, above] = it.between.map(LevelExport::from);
+        let [below, above] = it.between_levels.map(LevelExport::from);
         let ratio = |it: &LevelRatio| LevelRatioExport {
             level: LevelExport::from(it.level),
             times: TimesExport::from(it.ratio),
         };
         CrossingExport {
-            with_less: &it.with_less.trial.id,
-            with_more: &it.with_more.trial.id,
+            with_less: &it.trial_with_less.trial.id,
+            with_more: &it.trial_with_more.trial.id,
             below,
             above,
-            near_share: it.near_share,
+            near_share: it.equal_share,
             ratios: it.ratios.iter().map(ratio).collect(),
         }
     }

@@ -1,5 +1,5 @@
-//! Names of trials: short ones, without what all trials of a record share, and labels of rows.
-//! Names of targets: the ends of their paths.
+//! Names of trials: short names, in which the parts that all trials of a record share are left out,
+//! and labels of rows. Names of targets: the ends of their paths.
 
 use super::inside::Inside;
 use super::ranking::RankingRow;
@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The rules for short names of the trials of one record.
 pub(super) struct ShortNames {
-    /// Whether short names include the contender, because several contenders have programs of their
-    /// own.
-    contenders: bool,
+    /// Whether short names include the contender: the record has several contenders besides
+    /// commands.
+    includes_contender: bool,
     /// Short names that would name more than one trial.
     ambiguous: BTreeSet<String>,
 }
@@ -21,24 +21,24 @@ impl ShortNames {
     pub(super) fn for_record(record: &Record) -> ShortNames {
         let trials = || record.trials.iter().map(|it| &it.trial);
         let programs: BTreeSet<&str> = trials().map(Trial::contender).filter(|it| *it != COMMAND).collect();
-        let contenders = programs.len() > 1;
+        let includes_contender = programs.len() > 1;
         let mut owners: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for trial in trials() {
-            owners.entry(shortened(trial, contenders)).or_default().insert(trial.id.to_string());
+            owners.entry(shortened(trial, includes_contender)).or_default().insert(trial.id.to_string());
         }
         let ambiguous = owners.into_iter().filter(|(_, ids)| ids.len() > 1).map(|(short, _)| short);
-        ShortNames { contenders, ambiguous: ambiguous.collect() }
+        ShortNames { includes_contender, ambiguous: ambiguous.collect() }
     }
 
     /// The short name, such as `mmap avx512 · threads=2`, or the label of a suite; the full name if
     /// the short one is ambiguous.
-    pub(super) fn short(&self, trial: &Trial) -> String {
-        let short = shortened(trial, self.contenders);
+    pub(super) fn short_name(&self, trial: &Trial) -> String {
+        let short = shortened(trial, self.includes_contender);
         if self.ambiguous.contains(&short) { trial.id.to_string() } else { short }
     }
 }
 
-fn shortened(trial: &Trial, contenders: bool) -> String {
+fn shortened(trial: &Trial, includes_contender: bool) -> String {
     if let Some(label) = &trial.label {
         return label.clone();
     }
@@ -47,7 +47,7 @@ fn shortened(trial: &Trial, contenders: bool) -> String {
         return method.method.trim_end_matches(" {}").to_owned();
     }
     let mut words: Vec<&str> = Vec::new();
-    words.extend(contenders.then_some(method.contender.as_str()));
+    words.extend(includes_contender.then_some(method.contender.as_str()));
     words.push(&method.method);
     words.extend(method.scan.as_deref());
     let name = words.join(" ");
@@ -55,8 +55,8 @@ fn shortened(trial: &Trial, contenders: bool) -> String {
     if params.is_empty() { name } else { format!("{name} · {}", params.replace(',', " · ")) }
 }
 
-/// Short names of targets: the ends of their paths by which different targets can be distinguished.
-/// A name has as many folders before the file name as that takes.
+/// Short names of targets: the ends of their paths. A name has as many folders before the file name
+/// as are needed to distinguish different targets.
 pub fn target_names(targets: &Targets<TargetFacts>) -> Targets<String> {
     let paths = || targets.iter().map(|facts| facts.path.as_str());
     let different: BTreeSet<&str> = paths().collect();
@@ -90,20 +90,25 @@ fn last_parts_of(path: &str, parts: usize) -> &str {
 pub(super) struct MethodLabel<'a> {
     pub(super) trial: TrialIndex,
     /// The shortest name that no other trial of the record has.
-    pub(super) short: &'a str,
+    pub(super) short_name: &'a str,
     pub(super) name: &'a str,
     pub(super) language: &'a str,
 }
 
 impl<'a> From<&'a RankingRow> for MethodLabel<'a> {
     fn from(row: &'a RankingRow) -> MethodLabel<'a> {
-        MethodLabel { trial: row.index, short: &row.short, name: &row.name, language: &row.language }
+        MethodLabel {
+            trial: row.index,
+            short_name: &row.short_name,
+            name: &row.name,
+            language: &row.language,
+        }
     }
 }
 
 impl<'a> From<&'a Inside> for MethodLabel<'a> {
     fn from(it: &'a Inside) -> MethodLabel<'a> {
-        MethodLabel { trial: it.trial, short: &it.short, name: &it.name, language: &it.language }
+        MethodLabel { trial: it.trial, short_name: &it.short_name, name: &it.name, language: &it.language }
     }
 }
 
@@ -124,7 +129,7 @@ mod tests {
             (&["pictures/", "pictures.tar", "/"], &["pictures", "pictures.tar", "/"]),
         ] {
             let targets: Targets<TargetFacts> =
-                paths.iter().map(|path| TargetFacts::at(Path::new(path))).collect();
+                paths.iter().map(|path| TargetFacts::with_path(Path::new(path))).collect();
             let found: Vec<String> = target_names(&targets).into_iter().collect();
             assert_eq!(found, names, "{paths:?}");
         }

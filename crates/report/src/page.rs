@@ -38,21 +38,21 @@ pub struct Page {
     pub started: String,
     pub machine: String,
     pub answer: String,
-    /// The answer by ranking or by series.
+    /// The answer for each ranking, or for each series of a sweep.
     pub headlines: Vec<Headline>,
     /// The claims of publications, judged by this record; empty if no publication is about it.
     pub judged_claims: Vec<JudgedClaims>,
     /// The reference of the ratios, in one line; `None` where nothing was measured.
     pub baseline: Option<String>,
-    /// Whether tables list every row of a ranking. Otherwise the rows that tie with the first of
-    /// their rank are folded. A suite names each of its trials, so its tables list all.
+    /// Whether tables list every row of a ranking. If not, rows that tie with the first row of
+    /// their rank are replaced by their number. Tables of a suite list all rows, because a suite
+    /// names its trials.
     pub lists_all: bool,
     /// Whether tables show medians with intervals, or means with standard deviations.
     pub center: Center,
     /// The titles of the targets, usually one line for each.
     pub target_titles: Vec<String>,
-    /// One ranking for each target, work and state; empty for a sweep, whose many targets make one
-    /// view.
+    /// One ranking for each target, archive, work and state; empty for a sweep, which has `sweep`.
     pub rankings: Vec<Ranking>,
     pub advice: Vec<Advice>,
     pub archives: Vec<ArchiveRatio>,
@@ -60,32 +60,31 @@ pub struct Page {
     pub break_evens: Vec<BreakEven>,
     /// The locations from which the same content is read, each compared with the first.
     pub locations: LocationsView,
-    /// The rates of methods over the values of a parameter, where the record has enough settings.
+    /// The rates of methods over the values of a parameter, if the record has enough settings.
     pub curves: Vec<Curve>,
     pub inside: Vec<Inside>,
     pub sweep: Option<SweepView>,
     pub fleet: Option<FleetView>,
     pub scaling: Vec<ScalingView>,
     pub readers: Vec<ReadersRow>,
-    /// Methods under bounds on memory, of which each contest has its own view.
+    /// Methods under bounds on memory: a view for each contest.
     pub memory: Vec<MemoryView>,
     /// Each trial under settings of the system that differ from those found at the start.
     pub settings: Vec<SettingsRow>,
     pub file_costs: Vec<FileCost>,
     pub contenders: Vec<String>,
-    /// The options that the user set for commands run as they are.
-    pub commands: Vec<String>,
+    /// The options that the user set for commands that are run without a contender.
+    pub command_options: Vec<String>,
     /// The version of readlab that made the record, with the seed.
     pub maker: String,
     /// Meters that could not be read.
     pub missing: Vec<MissingMetric>,
     pub rejected: Vec<MissingMetric>,
     /// Each kind of count, with how it was counted.
-    pub counted: Vec<(String, Vec<String>)>,
+    pub counting_methods: Vec<(String, Vec<String>)>,
     pub limits: Vec<Limit>,
-    /// Whether the record is one of limits: only limits were measured, or targets were read only to
-    /// measure limits.
-    pub is_of_limits: bool,
+    /// Whether the record has limits and no ranked trial, or comes from `readlab limits`.
+    pub is_limits_record: bool,
     /// Cautions for readers of the numbers: on targets first, then on the run.
     pub cautions: Vec<String>,
     /// The cautions grouped by cause.
@@ -97,12 +96,12 @@ pub struct Page {
 impl Page {
     /// Sentences on locations, fleets, readers and scaling, on bounds on memory, on settings of the
     /// system, and on the costs of files.
-    pub(super) fn lines_of_many(&self) -> impl Iterator<Item = String> {
+    pub(super) fn lines_beyond_rankings(&self) -> impl Iterator<Item = String> {
         let fleet = self.fleet.iter().flat_map(|view| &view.lines);
         let scaling = self.scaling.iter().flat_map(|view| &view.lines);
         let memory = self.memory.iter().flat_map(MemoryView::lines);
         let others = memory.chain(settings::lines(&self.settings));
-        let others = others.chain(self.file_costs.iter().map(file_cost::line));
+        let others = others.chain(self.file_costs.iter().map(file_cost::cost_line));
         self.locations.lines().chain(fleet.chain(scaling).cloned()).chain(others)
     }
 
@@ -111,19 +110,19 @@ impl Page {
         let sweep = SweepView::from_record(record);
         let limits = verdict::limits(record);
         let mut rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
-        // Groups of files by size are read only to compute the cost of a file.
+        // Groups of files by size are targets that are read only to compute the cost of a file.
         rankings.retain(|it| !record.targets.get(it.target).is_some_and(TargetFacts::is_size_group));
         let scaling = ScalingView::all(record);
         let grown = scaling::sentence(&scaling);
         let is_ranked = rankings.iter().any(|it| !it.rows.is_empty());
-        let is_of_limits =
+        let is_limits_record =
             !limits.is_empty() && sweep.is_none() && (header.kind == RunKind::Limits || !is_ranked);
         let answer = match &sweep {
             Some(view) => answer::sentence_of_sweep(view),
-            None if is_of_limits => answer::sentence_of_limits(&limits),
+            None if is_limits_record => answer::sentence_of_limits(&limits),
             None => grown.unwrap_or_else(|| answer::sentence(&rankings)),
         };
-        let advice = if is_of_limits { Vec::new() } else { Advice::all(record, &rankings) };
+        let advice = if is_limits_record { Vec::new() } else { Advice::all(record, &rankings) };
         let advised = |n: usize| advice.iter().find(|it| it.ranking == n);
         let headlines = match &sweep {
             Some(view) => headline::sweep_headlines(view),
@@ -143,7 +142,7 @@ impl Page {
             },
             answer,
             judged_claims: claims::judge_built_in(record),
-            baseline: answer::baseline(&rankings),
+            baseline: answer::baseline_words(&rankings),
             lists_all: header.kind == RunKind::Suite,
             center: Center::Median,
             target_titles: how_measured::target_titles(record),
@@ -163,20 +162,20 @@ impl Page {
             settings: SettingsRow::all(record),
             file_costs: FileCost::all(record),
             sweep,
-            contenders: how_measured::contenders(&record.contenders),
-            commands: how_measured::command_options(record),
-            maker: how_measured::made_by(header),
-            missing: how_measured::missing(record),
-            rejected: how_measured::rejected(record),
-            counted: how_measured::counting_methods(record),
+            contenders: how_measured::contender_lines(&record.contenders),
+            command_options: how_measured::command_options(record),
+            maker: how_measured::maker_words(header),
+            missing: how_measured::missing_meters(record),
+            rejected: how_measured::rejected_readings(record),
+            counting_methods: how_measured::counting_methods(record),
             limits,
-            is_of_limits,
+            is_limits_record,
             end,
         }
     }
 
-    /// Whether short formats show code beside the advice. After a search they do, because the user
-    /// is to write that code.
+    /// Whether the terminal and Markdown show code beside the advice: after a search, whose result
+    /// is the code to write.
     pub fn shows_code(&self) -> bool {
         self.rankings.iter().any(|ranking| ranking.search.is_some())
     }
@@ -188,14 +187,14 @@ impl Ranking {
         let condition = self.full_condition();
         let Some(first) = self.rows.first() else { return format!("{condition}: nothing was measured") };
         let open = self.unranked_words();
-        let best = if open.is_some() || self.is_first_slower() { "best median" } else { "fastest" };
-        let figure = answer::figure(first);
+        let best = if open.is_some() || self.is_best_median_slower() { "best median" } else { "fastest" };
+        let figure = answer::rate_or_time_words(first);
         let mut line = format!("{best} {condition}: {}, {figure}", first.name);
         if self.is_led_by_reference() {
             line += ", the reference itself";
         }
         if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
-            line += &format!(", {} × {}", words::times(*ratio), reference.name);
+            line += &format!(", {} × {}", words::ratio_words(*ratio), reference.name);
         }
         match (open, self.tied_count()) {
             (Some(open), _) => line += &format!("; {open}"),
@@ -232,7 +231,7 @@ impl Ranking {
             }
             None => words,
         };
-        words.extend(self.together.iter().map(|together| format!(" by {together}")));
+        words.extend(self.readers_words.iter().map(|readers| format!(" by {readers}")));
         words.extend(self.settings.iter().map(|settings| format!(" under {settings}")));
         words
     }
@@ -245,11 +244,11 @@ impl Ranking {
                 proof.samples
             );
         }
-        let touched = match (&self.touched, self.state) {
+        let touched = match (&self.touch_counts, self.state) {
             (Some(touched), CacheState::Warm) if !self.work.finds_names() => format!("; {}", touched.words()),
             _ => String::new(),
         };
-        let words = if self.work.finds_names() { proof.words_of_names() } else { proof.words(self.over) };
+        let words = if self.work.finds_names() { proof.names_words() } else { proof.words(self.transport) };
         format!("proof: {words}{touched}")
     }
 
@@ -289,18 +288,19 @@ fn cautions(record: &Record) -> Vec<String> {
         .filter_map(unsteady_warmup_caution)
         .chain(record.trials.iter().flat_map(conduct_cautions));
     let of_run = record.resumed.iter().map(resumption_words).chain(run_warnings(record));
-    let estimated = warning::estimates(record).map(|group| group.title());
+    let estimated = warning::estimate_warning(record).map(|group| group.title());
     of_targets.chain(of_trials).chain(estimated).chain(of_run).collect()
 }
 
-/// The warnings of the run; many that are alike share one line.
+/// The warnings of the run. Many similar warnings share one line.
 fn run_warnings(record: &Record) -> impl Iterator<Item = String> {
-    WarningGroup::alike(&record.warnings).into_iter().flat_map(WarningGroup::short_lines)
+    WarningGroup::from_texts(&record.warnings).into_iter().flat_map(WarningGroup::short_lines)
 }
 
 /// A caution if not every warm-up of a contender reached a steady state.
 fn unsteady_warmup_caution(trial: &TrialRecord) -> Option<String> {
-    let UnsteadyStarts { starts, never, few } = UnsteadyStarts::find(trial)?;
+    let UnsteadyStarts { starts, never_steady: never, too_few_readings: few } =
+        UnsteadyStarts::from_trial(trial)?;
     let why = match (never, few) {
         (_, 0) => format!("no steady state at {never} of {starts} starts"),
         (0, _) => format!("too few readings to tell a steady state at {few} of {starts} starts"),
@@ -328,12 +328,13 @@ fn machine_line(record: &Record) -> String {
         machine.hypervisor.as_ref().map(|name| format!("guest of {name}, so cold means cold in the guest")),
     );
     facts.extend(machine.governor.as_ref().map(|name| format!("governor {name}")));
-    let seen = |target: &TargetFacts| target.hidden_cache.as_ref().and_then(HiddenCache::seen_words);
+    let seen = |target: &TargetFacts| target.hidden_cache.as_ref().and_then(HiddenCache::seen_sentence);
     facts.extend(record.targets.iter().filter_map(seen));
     facts.join(", ")
 }
 
-/// A sentence that the run was cut short and resumed, and where.
+/// A sentence on an interruption of the run: its time, and the round with which the run was
+/// resumed.
 pub(super) fn resumption_words(it: &Resumption) -> String {
     let (after, round, state) = (Nanos(it.elapsed_ns), it.round.saturating_add(1), it.state);
     format!(
@@ -343,10 +344,11 @@ pub(super) fn resumption_words(it: &Resumption) -> String {
     )
 }
 
-/// With more rankings, the end line counts them.
+/// If more rankings have a promise, the end line only counts them.
 const PROMISES_NAMED_MAX: usize = 4;
 
-/// Why the run ended, and what the indifference zone promises of the trials that are left.
+/// Why and when the run ended, and for each ranking with one remaining trial the promise of the
+/// indifference zone.
 fn end_line(record: &Record, rankings: &[Ranking]) -> String {
     let Some((reason, wall_ns)) = record.end else {
         return "the run was cut short; what was measured until then is here".to_owned();
@@ -355,11 +357,11 @@ fn end_line(record: &Record, rankings: &[Ranking]) -> String {
         EndReason::Settled => "every trial reached its precision or its limit",
         EndReason::Budget => "the time for the whole run was used up",
         EndReason::Interrupted => "it was interrupted; what was measured until then is here",
-        EndReason::TargetChanged => record.change().unwrap_or("the target changed while it was read"),
+        EndReason::TargetChanged => record.target_change().unwrap_or("the target changed while it was read"),
         EndReason::CommandFailed => "a command that is run around readings failed",
         EndReason::RankLost => "a rank of the fleet ended or hung",
     };
-    let promises: Vec<String> = rankings.iter().filter_map(Ranking::promise).collect();
+    let promises: Vec<String> = rankings.iter().filter_map(Ranking::indifference_promise).collect();
     let promises: String = match promises.len() {
         0..=PROMISES_NAMED_MAX => promises.iter().map(|it| format!("; {it}")).collect(),
         many => format!(

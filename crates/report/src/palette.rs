@@ -1,11 +1,11 @@
-//! The colours of charts and pages, each for the light and the dark theme, by the names that styles
-//! use.
+//! The colours of charts and pages, each with its name in the style sheets and its values for the
+//! light and the dark theme.
 //!
 //! In a chart, colour means the language of a method and nothing else; all other distinctions are
 //! shapes, positions and words. The colours of the languages can be distinguished with any kind of
 //! colour vision, and each row also names its language in words. A page refers to colours as
-//! variables. A chart in its own file contains the colours themselves, because few programs other
-//! than browsers support variables.
+//! variables of CSS. A chart in its own file contains their values, because few programs other than
+//! browsers support such variables.
 
 struct ThemeColor {
     name: &'static str,
@@ -38,8 +38,8 @@ const PALETTE: [ThemeColor; 18] = [
     color("other", "#6b7480", "#98a2ad"),
 ];
 
-/// The languages that have their own colour, with their classes.
-const LANGUAGES: [(&str, &str); 9] = [
+/// The languages that have their own colour, with the CSS class of each.
+const LANGUAGE_CLASSES: [(&str, &str); 9] = [
     ("Rust", "rust"),
     ("C", "c"),
     ("C++", "cpp"),
@@ -51,17 +51,18 @@ const LANGUAGES: [(&str, &str); 9] = [
     ("commands", "commands"),
 ];
 
-/// The class of a language, which sets its colour. Other languages are grey, like commands.
+/// The CSS class that sets the colour of a language. Languages without their own colour are grey,
+/// like commands.
 pub(super) fn language_class(language: &str) -> &'static str {
-    LANGUAGES.iter().find(|(name, _)| *name == language).map_or("other", |(_, class)| *class)
+    LANGUAGE_CLASSES.iter().find(|(name, _)| *name == language).map_or("other", |(_, class)| *class)
 }
 
-/// The charts' style, in terms of the palette.
-pub(super) const CHART: &str = include_str!("chart.css");
+/// The style sheet of charts, which refers to the colours of the palette as variables.
+pub(super) const CHART_STYLE: &str = include_str!("chart.css");
 
-/// The colour variables of a page: light by default and on paper, dark if the reader's system or
-/// the button says so.
-pub(super) fn variables() -> String {
+/// The colour variables of a page: light by default and on paper; dark if the reader's system
+/// prefers the dark theme, or if the reader chose it with the button.
+pub(super) fn color_variables() -> String {
     let (light, dark) = (declarations(|color| color.light), declarations(|color| color.dark));
     format!(
         ":root{{color-scheme:light;{light}}}\n\
@@ -73,7 +74,7 @@ pub(super) fn variables() -> String {
 
 pub(super) fn standalone_style() -> String {
     let written_in = |of: fn(&ThemeColor) -> &'static str| {
-        PALETTE.iter().fold(CHART.to_owned(), |style, color| {
+        PALETTE.iter().fold(CHART_STYLE.to_owned(), |style, color| {
             style.replace(&format!("var(--{})", color.name), of(color))
         })
     };
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     /// The linear intensities of red, green and blue of a colour `#rrggbb`.
-    fn linear(hex: &str) -> [f64; 3] {
+    fn linear_rgb(hex: &str) -> [f64; 3] {
         [1, 3, 5].map(|at| {
             let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
             if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
@@ -99,7 +100,7 @@ mod tests {
 
     /// Relative luminance (WCAG 2.2).
     fn luminance(hex: &str) -> f64 {
-        let [red, green, blue] = linear(hex);
+        let [red, green, blue] = linear_rgb(hex);
         0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
@@ -108,7 +109,7 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    fn find(name: &str) -> &'static ThemeColor {
+    fn palette_color(name: &str) -> &'static ThemeColor {
         PALETTE.iter().find(|color| color.name == name).unwrap()
     }
 
@@ -116,7 +117,7 @@ mod tests {
     fn text_can_be_read_in_both_themes() {
         for text in ["ink", "soft"] {
             for background in ["paper", "card", "wash"] {
-                let (text, background) = (find(text), find(background));
+                let (text, background) = (palette_color(text), palette_color(background));
                 let shown = [contrast(text.light, background.light), contrast(text.dark, background.dark)];
                 assert!(shown.iter().all(|&it| it >= 4.5), "{} on {}: {shown:?}", text.name, background.name);
             }
@@ -150,7 +151,7 @@ mod tests {
 
     /// The Oklab coordinates (Ottosson 2020) of a colour as this vision sees it.
     fn oklab_as_seen(hex: &str, vision: &[[f64; 3]; 3]) -> [f64; 3] {
-        let light = matrix_times(vision, linear(hex)).map(|it| it.clamp(0.0, 1.0));
+        let light = matrix_times(vision, linear_rgb(hex)).map(|it| it.clamp(0.0, 1.0));
         let cones = [
             [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
             [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],
@@ -167,15 +168,15 @@ mod tests {
     #[test]
     fn colours_of_languages_differ_for_all_colour_visions_and_on_paper() {
         for theme in [|it: &ThemeColor| it.light, |it: &ThemeColor| it.dark] {
-            for (at, (_, name)) in LANGUAGES.iter().enumerate() {
-                let own = theme(find(name));
+            for (at, (_, name)) in LANGUAGE_CLASSES.iter().enumerate() {
+                let own = theme(palette_color(name));
                 for background in ["paper", "card"] {
-                    let background = theme(find(background));
+                    let background = theme(palette_color(background));
                     assert!(contrast(own, background) >= 3.0, "{name} {own} on {background}");
                 }
-                let others = LANGUAGES[at + 1..].iter().map(|(_, other)| other);
+                let others = LANGUAGE_CLASSES[at + 1..].iter().map(|(_, other)| other);
                 for (other, vision) in others.flat_map(|it| VISIONS.iter().map(move |v| (it, v))) {
-                    let [a, b] = [own, theme(find(other))].map(|hex| oklab_as_seen(hex, vision));
+                    let [a, b] = [own, theme(palette_color(other))].map(|hex| oklab_as_seen(hex, vision));
                     let distance = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
                     assert!(distance > 0.085, "{name} and {other}: {distance}");
                 }
@@ -186,8 +187,8 @@ mod tests {
     #[test]
     fn every_language_has_a_colour() {
         assert_eq!(language_class("Fortran"), "other");
-        for class in LANGUAGES.iter().map(|(_, class)| class).chain(&["other"]) {
-            assert!(CHART.contains(&format!(".{class}{{color:var(--{class})}}")), "{class}");
+        for class in LANGUAGE_CLASSES.iter().map(|(_, class)| class).chain(&["other"]) {
+            assert!(CHART_STYLE.contains(&format!(".{class}{{color:var(--{class})}}")), "{class}");
         }
     }
 

@@ -18,9 +18,9 @@ pub struct ReadersRow {
     pub trial: TrialId,
     pub index: TrialIndex,
     pub state: CacheState,
-    // The readers that read at the same time.
+    // The number of readers that read at the same time.
     #[serde(rename = "readers")]
-    pub count: u64,
+    pub reader_count: u64,
     #[serde(rename = "bytes_per_second_each")]
     pub rate_each: f64,
     /// Jain's index of fairness.
@@ -31,7 +31,7 @@ pub struct ReadersRow {
 }
 
 impl ReadersRow {
-    /// All trials with several readers, and the trials with one reader beside them.
+    /// The trials with several readers, and the trials with one reader that they are compared with.
     pub fn all(record: &Record) -> Vec<ReadersRow> {
         let row = |it: &ReaderShares| {
             let trial = &it.trial.trial;
@@ -40,10 +40,10 @@ impl ReadersRow {
                 trial: trial.id.clone(),
                 index: trial.index,
                 state: trial.state,
-                count: it.count,
-                rate_each: it.rate_each,
+                reader_count: it.count,
+                rate_each: it.rate_per_reader,
                 fairness: it.fairness,
-                of_alone: it.of_alone,
+                of_alone: it.ratio_to_alone,
                 turns: it.trial.readers_turns.clone(),
             }
         };
@@ -51,6 +51,6 @@ impl ReadersRow {
     }
 }
 
-pub(super) fn number(share: Estimate) -> Number {
+pub(super) fn share_number(share: Estimate) -> Number {
     Number::with_ends(share.value, share.interval, |value| format!("{value:.2}"))
 }

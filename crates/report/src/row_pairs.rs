@@ -1,6 +1,7 @@
-//! Rows of two rankings that are the same method: read cold and warm, or at two locations.
+//! Pairs of rows from two rankings: the same method read cold and warm, at two locations, or under
+//! two settings of the system.
 
-use super::answer::figure;
+use super::answer::rate_or_time_words;
 use super::ranking::{Ranking, RankingRow};
 use super::words::Number;
 use readlab_model::trial::CacheState;
@@ -12,9 +13,9 @@ pub(super) struct RowPairs<'a> {
     /// The title, such as `From cold to warm · newlines`.
     pub(super) title: String,
     /// Names of the first and the second row of each pair, such as cold and warm.
-    pub(super) ends: [String; 2],
+    pub(super) end_names: [String; 2],
     /// Whether the values are rates. Otherwise they are wall times.
-    pub(super) by_rate: bool,
+    pub(super) has_rates: bool,
     pub(super) pairs: Vec<RowPair<'a>>,
 }
 
@@ -22,13 +23,13 @@ pub(super) struct RowPairs<'a> {
 pub(super) struct RowPair<'a> {
     pub(super) from: &'a RankingRow,
     pub(super) to: &'a RankingRow,
-    /// The value of both rows: bytes per second, or nanoseconds.
+    /// The values of both rows: bytes per second, or nanoseconds.
     pub(super) values: [f64; 2],
 }
 
 impl<'a> RowPairs<'a> {
-    /// The methods that were read both cold and warm: one group for each warm ranking for which
-    /// there is a cold one, in the order of the warm ranking.
+    /// The methods that were read both cold and warm: one group for each warm ranking that has a
+    /// cold counterpart, with rows in the order of the warm ranking.
     pub(super) fn cold_and_warm(rankings: &'a [Ranking]) -> Vec<RowPairs<'a>> {
         let warm = rankings.iter().filter(|it| it.state == CacheState::Warm);
         let pairs = warm.filter_map(|warm| {
@@ -47,40 +48,40 @@ impl<'a> RowPairs<'a> {
     /// The pairs with their values; `None` if there is no pair.
     pub(super) fn from_rows(
         title: String,
-        ends: [String; 2],
+        end_names: [String; 2],
         both: Vec<[&'a RankingRow; 2]>,
     ) -> Option<RowPairs<'a>> {
-        let by_rate = both.iter().flatten().all(|row| row.throughput.is_some());
+        let has_rates = both.iter().flatten().all(|row| row.throughput.is_some());
         let pair = |both: [&'a RankingRow; 2]| {
             let [from, to] = both;
-            RowPair { from, to, values: both.map(|row| value(row, by_rate)) }
+            RowPair { from, to, values: both.map(|row| compared_value(row, has_rates)) }
         };
         let pairs: Vec<RowPair> = both.into_iter().map(pair).collect();
-        (!pairs.is_empty()).then_some(RowPairs { title, ends, by_rate, pairs })
+        (!pairs.is_empty()).then_some(RowPairs { title, end_names, has_rates, pairs })
     }
 }
 
 impl RowPair<'_> {
     /// How many times as fast the second row is as the first, by their medians.
-    pub(super) fn gain(&self) -> f64 {
+    pub(super) fn speedup(&self) -> f64 {
         let [from, to] = [self.from, self.to].map(|row| row.wall.median.max(1) as f64);
         from / to
     }
 
     pub(super) fn numbers(&self) -> [Number; 2] {
         let [from, to] = self.values;
-        [Number::new(figure(self.from), from), Number::new(figure(self.to), to)]
+        [Number::new(rate_or_time_words(self.from), from), Number::new(rate_or_time_words(self.to), to)]
     }
 
     /// Both values in words, such as `549 MB/s to 8.92 GB/s`.
     pub(super) fn words(&self) -> String {
-        let [from, to] = [self.from, self.to].map(figure);
+        let [from, to] = [self.from, self.to].map(rate_or_time_words);
         format!("{from} to {to}")
     }
 }
 
-fn value(row: &RankingRow, by_rate: bool) -> f64 {
-    match row.throughput.filter(|_| by_rate) {
+fn compared_value(row: &RankingRow, has_rates: bool) -> f64 {
+    match row.throughput.filter(|_| has_rates) {
         Some(Throughput(rate)) => rate,
         None => row.wall.median as f64,
     }

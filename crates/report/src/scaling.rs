@@ -2,7 +2,7 @@
 
 use super::words::{self, Number};
 use readlab_analysis::scaling::{Gain, Growth, LawPoint, Scaling, ScalingLimit, ScalingPoint, Unit};
-use readlab_analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN, float};
+use readlab_analysis::stats::{Interval, LAW_ROUNDS_MIN, READER_COUNTS_MIN, float};
 use readlab_catalog::language::Languages;
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::Throughput;
@@ -29,8 +29,8 @@ impl ScalingView {
             let bound = scaling.memory.map_or_else(String::new, |bound| format!("+memory={bound}"));
             let name = words::state_and_id(scaling.state, &format!("{}{bound}", scaling.id));
             let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gain_words(&scaling, &gain)));
-            let words_of = |limited| format!("verdict: {name}: {}", limited_words(&limited, scaling.unit));
-            let limited = scaling.limited.map(words_of);
+            let words_of = |limited| format!("verdict: {name}: {}", limit_words(&limited, scaling.unit));
+            let limited = scaling.limit.map(words_of);
             let saturated = saturated_words(&scaling).map(|it| format!("saturation: {name}: {it}"));
             let law = format!("law: {name}: {}", law_words(&scaling));
             let lines = gain.into_iter().chain(saturated).chain(limited).chain([law]).collect();
@@ -39,27 +39,27 @@ impl ScalingView {
         Scaling::all(record).into_iter().map(view).collect()
     }
 
-    /// The measured numbers of ranks, and twice the largest, each with its measured rate and the
-    /// rate by the law.
+    /// A row for each measured number of ranks, and for twice the largest: the number, the measured
+    /// rate, and the rate by the law.
     pub(super) fn rows(&self) -> Vec<[Option<Number>; 3]> {
         let row = |count, measured, law: Option<LawPoint>| {
-            [Some(Number::count(count)), measured, law.map(law_number)]
+            [Some(Number::count(count)), measured, law.map(law_rate_number)]
         };
         let points = self.scaling.points.iter();
-        let measured =
-            points.map(|it| row(it.count, Some(number(it.rate, it.interval)), self.scaling.law_at(it.count)));
+        let measured = points
+            .map(|it| row(it.count, Some(rate_number(it.rate, it.interval)), self.scaling.law_at(it.count)));
         let beyond = farthest_law_point(&self.scaling).map(|it| row(it.count, None, Some(it)));
         measured.chain(beyond).collect()
     }
 }
 
-/// The law at the largest number up to which it is extrapolated.
+/// The rate by the law at the largest number of ranks or readers for which it is extrapolated.
 fn farthest_law_point(scaling: &Scaling) -> Option<LawPoint> {
     scaling.law_at(scaling.largest_predicted_count()?)
 }
 
-/// The first sentence, on the method with the highest rate, if different numbers of ranks were
-/// measured.
+/// The sentence on the gain of the method with the highest rate; `None` if only one number of ranks
+/// or readers was measured.
 pub(super) fn sentence(views: &[ScalingView]) -> Option<String> {
     let last = |view: &&ScalingView| view.scaling.points.last().map_or(0.0, |point| point.rate);
     let best = views.iter().max_by(|a, b| last(a).total_cmp(&last(b)))?;
@@ -124,14 +124,14 @@ impl ScalingExport {
             contention_ci95: ends(fitted.contention_interval()),
             coherence: fitted.law.coherence,
             coherence_ci95: ends(fitted.coherence_interval()),
-            peak: fitted.law.peak(),
+            peak: fitted.law.peak_readers(),
             predicted: predicted.collect(),
         });
         ScalingExport {
             points: it.points,
             law,
-            limited: it.limited.as_ref().map(limited_word),
-            saturated_at: it.saturated_at,
+            limited: it.limit.as_ref().map(limit_word),
+            saturated_at: it.saturation_count,
             state: it.state,
             unit: it.unit.word(),
             memory: it.memory.map(|bound| bound.to_string()),
@@ -143,25 +143,25 @@ impl ScalingExport {
 fn gain_words(scaling: &Scaling, gain: &Gain) -> String {
     let rate = scaling.points.last().map_or_else(String::new, |point| Throughput(point.rate).to_string());
     let unit = scaling.unit;
-    let from = words::plural(usize::try_from(gain.from).unwrap_or(usize::MAX), unit.word());
+    let from = words::plural(usize::try_from(gain.from_count).unwrap_or(usize::MAX), unit.word());
     format!(
         "{} {} read {rate} together, {} times what {from} read{}: {:.0} % of perfect scaling",
-        gain.to,
+        gain.to_count,
         unit.plural(),
         words::factor(gain.factor),
-        if gain.from == 1 { "s" } else { "" },
+        if gain.from_count == 1 { "s" } else { "" },
         gain.share_of_perfect * 100.0
     )
 }
 
-/// The words on the number from which more readers add nothing; `None` for ranks, because the
-/// number of hosts is rarely what users want to reduce.
+/// The words on the number of readers from which more readers add nothing; `None` for ranks,
+/// because users rarely want to reduce the number of hosts.
 fn saturated_words(scaling: &Scaling) -> Option<String> {
     if scaling.unit == Unit::Rank {
         return None;
     }
     let most = scaling.points.last()?.count;
-    let who = match scaling.saturated_at {
+    let who = match scaling.saturation_count {
         None => return Some(format!("not shown up to {most} readers")),
         Some(1) => "one reader saturates it".to_owned(),
         Some(count) => format!("{count} readers saturate it"),
@@ -169,9 +169,9 @@ fn saturated_words(scaling: &Scaling) -> Option<String> {
     Some(format!("{who}: up to {most} add less than 5 %, by their whole intervals"))
 }
 
-fn limited_words(limited: &ScalingLimit, unit: Unit) -> String {
+fn limit_words(limited: &ScalingLimit, unit: Unit) -> String {
     let grown = |growth: &Growth| {
-        let (Growth { from, to, factor }, plural) = (growth, unit.plural());
+        let (Growth { from_count: from, to_count: to, factor }, plural) = (growth, unit.plural());
         format!("{to} {plural} read [{:.2}, {:.2}] times what {from} read", factor.low, factor.high)
     };
     match (limited, unit) {
@@ -198,7 +198,7 @@ fn limited_words(limited: &ScalingLimit, unit: Unit) -> String {
 }
 
 /// What limits the method, in one word for programs.
-fn limited_word(limited: &ScalingLimit) -> &'static str {
+fn limit_word(limited: &ScalingLimit) -> &'static str {
     match limited {
         ScalingLimit::Processors(_) => "processors",
         ScalingLimit::Shared(_) => "shared",
@@ -210,7 +210,7 @@ fn limited_word(limited: &ScalingLimit) -> &'static str {
 fn law_words(scaling: &Scaling) -> String {
     let Some(fitted) = &scaling.law else {
         return format!(
-            "none fitted: that takes {COUNTS_MIN} numbers of {} and {LAW_ROUNDS_MIN} rounds",
+            "none fitted: that takes {READER_COUNTS_MIN} numbers of {} and {LAW_ROUNDS_MIN} rounds",
             scaling.unit.plural()
         );
     };
@@ -218,19 +218,19 @@ fn law_words(scaling: &Scaling) -> String {
     let contention = range(fitted.law.contention, fitted.contention_interval());
     let coherence = range(fitted.law.coherence, fitted.coherence_interval());
     let beyond = farthest_law_point(scaling).map_or_else(String::new, |point| {
-        format!("; {} {} would read {}", point.count, scaling.unit.plural(), law_number(point).text)
+        format!("; {} {} would read {}", point.count, scaling.unit.plural(), law_rate_number(point).text)
     });
     let most = scaling.points.last().map_or(0, |point| point.count);
-    let peak = fitted.law.peak().filter(|peak| *peak <= float(most) * 2.0);
+    let peak = fitted.law.peak_readers().filter(|peak| *peak <= float(most) * 2.0);
     let peak = peak.map_or_else(String::new, |peak| format!("; the most is at {peak:.0}"));
     format!("contention {contention}, coherence {coherence}{beyond}{peak}")
 }
 
-fn law_number(point: LawPoint) -> Number {
-    number(point.rate, Some(point.interval))
+fn law_rate_number(point: LawPoint) -> Number {
+    rate_number(point.rate, Some(point.interval))
 }
 
-fn number(rate: f64, interval: Option<Interval>) -> Number {
+fn rate_number(rate: f64, interval: Option<Interval>) -> Number {
     Number::with_ends(rate, interval, |rate| Throughput(rate).to_string())
 }
 
@@ -243,12 +243,13 @@ mod tests {
     use readlab_model::target::{TargetFacts, TargetIndex};
     use readlab_record::{Fleet, Share, testing};
 
-    /// A record of one method read by these numbers of ranks, each 1 GB at this total rate in GB/s.
-    fn record(rates: &[(u32, f64)], rounds: u32) -> Record {
+    /// A record of one method. Each pair is a number of ranks, of which each reads 1 GB, and their
+    /// total rate in GB/s.
+    fn record_of_ranks(rates: &[(u32, f64)], rounds: u32) -> Record {
         busy_record(rates, rounds, 0.3)
     }
 
-    /// The same record, in which each rank is busy for this share of the time.
+    /// The same record, in which the processors of each rank are busy for a share of the time.
     fn busy_record(rates: &[(u32, f64)], rounds: u32, busy: f64) -> Record {
         let mut record = Record::new(testing::header());
         record.fleet =
@@ -273,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_gain_of_more_ranks_and_the_law_are_in_words() {
-        let record = record(&[(1, 1.0), (2, 1.9), (3, 2.7), (4, 3.4), (8, 5.5)], 6);
+        let record = record_of_ranks(&[(1, 1.0), (2, 1.9), (3, 2.7), (4, 3.4), (8, 5.5)], 6);
         let [view] = &ScalingView::all(&record)[..] else { panic!("one way of reading") };
         assert_eq!(view.scaling.id, "rust/read".parse::<TrialId>().unwrap());
         let told = "Cold, rust/read: 8 ranks read 5.50 GB/s together, 5.50 times what 1 rank reads: 69 % of perfect scaling";
@@ -289,10 +290,10 @@ mod tests {
 
     #[test]
     fn fewer_than_five_numbers_of_ranks_have_no_law_and_one_number_no_scaling() {
-        let few = record(&[(1, 1.0), (2, 1.9)], 6);
+        let few = record_of_ranks(&[(1, 1.0), (2, 1.9)], 6);
         let [view] = &ScalingView::all(&few)[..] else { panic!("one way of reading") };
         assert!(view.lines[2].ends_with("none fitted: that takes 5 numbers of ranks and 5 rounds"));
-        let mut all = record(&[(4, 1.0)], 6);
+        let mut all = record_of_ranks(&[(4, 1.0)], 6);
         all.targets[TargetIndex::new(0)].ranks = None;
         assert_eq!(ScalingView::all(&all), []);
     }
@@ -302,28 +303,28 @@ mod tests {
         // Locations share their noise from eight trials on.
         let mut rates = vec![(1, 1.0), (2, 1.9)];
         rates.extend((3..=8).map(|ranks| (ranks, 1.95)));
-        // How busy the processors are needs three rounds.
+        // The share of time in which the processors are busy needs three rounds.
         for (rounds, limited) in [(2, "not_told"), (3, "shared")] {
-            let scaling = &Scaling::all(&record(&rates, rounds))[0];
+            let scaling = &Scaling::all(&record_of_ranks(&rates, rounds))[0];
             for point in &scaling.points {
                 let ends = point.interval.unwrap();
                 assert_eq!(point.rule, Some(IntervalRule::SharedVariance), "{rounds} rounds: {point:?}");
                 assert!(ends.low < 1.001 * point.rate && ends.high > 0.999 * point.rate, "{point:?}");
                 assert!(ends.high < 1.01 * ends.low, "{rounds} rounds: {point:?}");
             }
-            assert_eq!(scaling.saturated_at, Some(2), "{rounds} rounds");
-            assert_eq!(scaling.limited.as_ref().map(limited_word), Some(limited), "{rounds} rounds");
+            assert_eq!(scaling.saturation_count, Some(2), "{rounds} rounds");
+            assert_eq!(scaling.limit.as_ref().map(limit_word), Some(limited), "{rounds} rounds");
         }
-        let one = &Scaling::all(&record(&rates, 1))[0];
+        let one = &Scaling::all(&record_of_ranks(&rates, 1))[0];
         assert!(one.points.iter().all(|it| it.interval.is_none() && it.rule.is_none()), "{one:?}");
-        assert_eq!((one.saturated_at, one.limited), (None, None));
+        assert_eq!((one.saturation_count, one.limit), (None, None));
     }
 
     #[test]
     fn the_limit_of_many_hosts_follows_from_growth_and_busy_processors() {
         let told = |rates: &[(u32, f64)], busy| {
             let record = busy_record(rates, 6, busy);
-            Scaling::all(&record)[0].limited.as_ref().map(limited_word)
+            Scaling::all(&record)[0].limit.as_ref().map(limit_word)
         };
         let (flat, whole) = ([(1, 1.0), (2, 1.9), (4, 1.95)], [(1, 1.0), (2, 2.0), (4, 3.95)]);
         assert_eq!(told(&flat, 0.3), Some("shared"));
@@ -336,7 +337,7 @@ mod tests {
     #[test]
     fn the_number_of_readers_beyond_which_more_add_nothing_is_reported() {
         let told = |rates: &[(u32, f64)]| {
-            let mut record = record(rates, 6);
+            let mut record = record_of_ranks(rates, 6);
             record.fleet = None;
             record.targets.iter_mut().for_each(|it| it.readers = it.ranks.take());
             ScalingView::all(&record)[0].lines.clone()

@@ -1,4 +1,4 @@
-//! The size of a search, compared with the readings that measuring every setting would have taken.
+//! The number of readings of a search, compared with the number that an exhaustive run would take.
 
 use super::words::{grouped, percent, plural};
 use readlab_analysis::stats::EXHAUSTIVE_READINGS;
@@ -13,23 +13,23 @@ pub struct SearchView {
     pub settings: usize,
     /// Turns that the search took.
     #[serde(rename = "readings_searched")]
-    pub searched: usize,
+    pub search_turns: usize,
     pub rungs: usize,
     /// Turns of the fresh measurement, including those of the reference.
     #[serde(rename = "readings_fresh")]
-    pub fresh: usize,
+    pub fresh_turns: usize,
     /// Turns that measuring every setting would have taken.
     #[serde(rename = "readings_exhaustive")]
-    pub exhaustive: usize,
+    pub exhaustive_turns: usize,
     /// Settings that the model of the search ruled out without a reading.
     #[serde(rename = "settings_ruled_out")]
-    pub ruled_out: usize,
+    pub ruled_out_settings: usize,
     /// The relative error with which the model predicts a reading that it has not seen.
     pub model_error: Option<f64>,
 }
 
 impl SearchView {
-    /// Counts over the trials of one target, work and state; `None` where nothing was searched.
+    /// Counts the turns of trials of one target, work and state; `None` if no trial was searched.
     pub(super) fn from_trials(trials: &[&TrialRecord]) -> Option<SearchView> {
         let reading = || trials.iter().filter(|trial| !trial.trial.is_control());
         let rungs: BTreeSet<u32> =
@@ -39,29 +39,29 @@ impl SearchView {
             reading().filter_map(|trial| trial.outcome.as_ref()?.prediction()).collect();
         (settings > 0).then(|| SearchView {
             settings,
-            searched: reading().map(|trial| count_turns(&trial.searched)).sum(),
+            search_turns: reading().map(|trial| count_turns(&trial.searched)).sum(),
             rungs: rungs.len(),
-            fresh: reading().map(|trial| count_turns(&trial.samples)).sum(),
-            exhaustive: (settings + predictions.len()) * EXHAUSTIVE_READINGS,
-            ruled_out: predictions.len(),
+            fresh_turns: reading().map(|trial| count_turns(&trial.samples)).sum(),
+            exhaustive_turns: (settings + predictions.len()) * EXHAUSTIVE_READINGS,
+            ruled_out_settings: predictions.len(),
             model_error: predictions.first().map(|it| it.model_error),
         })
     }
 
     pub fn line(&self) -> String {
-        let SearchView { settings, searched, rungs, fresh, exhaustive, ruled_out, model_error } = *self;
-        let share = percent((searched + fresh) as f64 / exhaustive as f64);
+        let SearchView { settings, search_turns, rungs, fresh_turns, exhaustive_turns, .. } = *self;
+        let share = percent((search_turns + fresh_turns) as f64 / exhaustive_turns as f64);
         let line = format!(
-            "search: {} in {}, {} and {fresh} afresh, {share} of the {} that {EXHAUSTIVE_READINGS} of each would take; only fresh readings count",
+            "search: {} in {}, {} and {fresh_turns} afresh, {share} of the {} that {EXHAUSTIVE_READINGS} of each would take; only fresh readings count",
             plural(settings, "setting"),
             plural(rungs, "rung"),
-            plural(searched, "reading"),
-            grouped(exhaustive as u64),
+            plural(search_turns, "reading"),
+            grouped(exhaustive_turns as u64),
         );
-        match model_error {
+        match self.model_error {
             Some(error) => format!(
                 "{line}; {} ruled out by a model that is {} off a reading that it does not have",
-                plural(ruled_out, "more setting"),
+                plural(self.ruled_out_settings, "more setting"),
                 percent(error),
             ),
             None => line,
@@ -69,7 +69,7 @@ impl SearchView {
     }
 }
 
-/// The number of turns. The readings of one turn count once.
+/// The number of turns. All readings of one turn have the same round and count once.
 fn count_turns(samples: &Samples) -> usize {
     samples.iter().map(|sample| sample.round).collect::<BTreeSet<_>>().len()
 }
@@ -82,18 +82,18 @@ mod tests {
     fn settings_that_a_search_ruled_out_are_reported_with_the_model_error() {
         let all = SearchView {
             settings: 60,
-            searched: 75,
+            search_turns: 75,
             rungs: 5,
-            fresh: 40,
-            exhaustive: 1480,
-            ruled_out: 88,
+            fresh_turns: 40,
+            exhaustive_turns: 1480,
+            ruled_out_settings: 88,
             model_error: Some(0.042),
         };
         let line = all.line();
         let end = "; 88 more settings ruled out by a model that is 4.2 % off a reading that it does not have";
         assert!(line.starts_with("search: 60 settings in 5 rungs, 75 readings and 40 afresh, "), "{line}");
         assert!(line.ends_with(end), "{line}");
-        let none = SearchView { ruled_out: 0, model_error: None, ..all };
+        let none = SearchView { ruled_out_settings: 0, model_error: None, ..all };
         assert!(!none.line().contains("model"));
     }
 }

@@ -16,11 +16,12 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The effect of settings on one trial. At least one setting differs from the one found at the start.
+/// The effect of settings on one trial. At least one setting differs from its value at the start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingsRow {
     pub index: TrialIndex,
-    pub found_index: TrialIndex,
+    /// Index of the same trial under the settings that were found at the start.
+    pub found_settings_trial: TrialIndex,
     /// The name of the target; `None` if the run has one target.
     pub place: Option<String>,
     pub state: CacheState,
@@ -29,11 +30,12 @@ pub struct SettingsRow {
     /// The settings, such as `read-ahead=4MiB`.
     pub settings: String,
     pub found_settings: String,
-    pub not_read_back: Vec<String>,
+    /// Names of the settings whose values the run could not read back.
+    pub settings_not_read_back: Vec<String>,
     /// Median wall time under the settings.
     pub wall_ns: u64,
     /// Median wall time of the same trial under the settings that were found.
-    pub found_wall_ns: u64,
+    pub found_settings_wall_ns: u64,
     pub ratio: SharedRatio,
 }
 
@@ -43,15 +45,15 @@ impl SettingsRow {
         let row = |it: &SettingEffect| {
             Some(SettingsRow {
                 index: it.trial.trial.index,
-                found_index: it.found.trial.index,
+                found_settings_trial: it.found_trial.trial.index,
                 place: names.as_ref().and_then(|names| names.get(it.trial.trial.target)).cloned(),
                 state: it.trial.trial.state,
                 name: record.trial_name(&it.trial.trial),
                 settings: it.target.settings_words()?,
                 found_settings: it.found_target.settings_words()?,
-                not_read_back: not_read_back(&it.target.settings),
+                settings_not_read_back: settings_not_read_back(&it.target.settings),
                 wall_ns: whole(median_wall_ns(it.trial)?),
-                found_wall_ns: whole(median_wall_ns(it.found)?),
+                found_settings_wall_ns: whole(median_wall_ns(it.found_trial)?),
                 ratio: it.ratio,
             })
         };
@@ -61,8 +63,12 @@ impl SettingsRow {
     }
 
     fn condition(&self) -> Condition<'_> {
-        let (under, found) = (self.settings.as_str(), self.found_settings.as_str());
-        Condition { state: self.state, place: self.place.as_deref(), under, found }
+        Condition {
+            state: self.state,
+            place: self.place.as_deref(),
+            settings: &self.settings,
+            found_settings: &self.found_settings,
+        }
     }
 
     fn name_with_place(&self) -> String {
@@ -73,7 +79,7 @@ impl SettingsRow {
     }
 }
 
-fn not_read_back(settings: &[SettingValue]) -> Vec<String> {
+fn settings_not_read_back(settings: &[SettingValue]) -> Vec<String> {
     settings.iter().filter(|it| !it.is_read_back).map(|it| it.name.clone()).collect()
 }
 
@@ -91,7 +97,7 @@ pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
             Cell::text(row.state.word()),
             Cell::Name(row.name_with_place(), String::new()),
             Cell::number(Number::time(row.wall_ns)),
-            Cell::number(Number::time(row.found_wall_ns)),
+            Cell::number(Number::time(row.found_settings_wall_ns)),
             Cell::number(Number::ratio(row.ratio)),
         ]
     };
@@ -103,20 +109,20 @@ pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
 struct Condition<'r> {
     state: CacheState,
     place: Option<&'r str>,
-    under: &'r str,
-    found: &'r str,
+    settings: &'r str,
+    found_settings: &'r str,
 }
 
 fn rows_by_condition(rows: &[SettingsRow]) -> Vec<(Condition<'_>, Vec<&SettingsRow>)> {
     groups::by_key(rows.iter().map(|row| (row.condition(), row)))
 }
 
-/// The rows under other settings and under those that were found, from which dumbbells are drawn: one
-/// group for each cache state and combination of settings.
+/// For dumbbells: pairs of the row under the found settings and the row under other settings, in
+/// one group for each cache state, location and combination of settings.
 pub(super) fn pairs<'a>(rows: &[SettingsRow], rankings: &'a [Ranking]) -> Vec<RowPairs<'a>> {
     let group = |(condition, rows): (Condition, Vec<&SettingsRow>)| {
-        let Condition { state, place, under, found } = condition;
-        let both = rows.iter().map(|row| [row.found_index, row.index]);
+        let Condition { state, place, settings: under, found_settings: found } = condition;
+        let both = rows.iter().map(|row| [row.found_settings_trial, row.index]);
         let both = both.filter_map(|both| ranking::rows_of_pair(rankings, both));
         let of_place = place.map_or_else(String::new, |place| format!(" · {place}"));
         let title = format!("From {found} to {under} · {state}{of_place}");
@@ -125,16 +131,17 @@ pub(super) fn pairs<'a>(rows: &[SettingsRow], rankings: &'a [Ranking]) -> Vec<Ro
     rows_by_condition(rows).into_iter().filter_map(group).collect()
 }
 
-/// A line for each cache state and combination of settings, with the number of trials that it affects.
+/// A line for each cache state, location and combination of settings, with the numbers of trials
+/// that are faster and slower than under the found settings.
 pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
     let line = |(condition, rows): (Condition, Vec<&SettingsRow>)| {
-        let Condition { state, place, under, found } = condition;
+        let Condition { state, place, settings: under, found_settings: found } = condition;
         let of_place = place.map_or_else(String::new, |place| format!(", {place}"));
         let count =
             |significance| rows.iter().filter(|row| row.ratio.significance() == Some(significance)).count();
         let (faster, slower) = (count(Significance::Faster), count(Significance::Slower));
         let methods = words::plural(rows.len(), "method");
-        let names = rows.first().map_or_else(String::new, |row| row.not_read_back.join(", "));
+        let names = rows.first().map_or_else(String::new, |row| row.settings_not_read_back.join(", "));
         let unproven = match names.as_str() {
             "" => String::new(),
             names => format!("; not proven: no command reads {names} back (--read)"),
@@ -171,7 +178,7 @@ impl<'a> SettingEffectExport<'a> {
             index: it.trial.trial.index,
             state: it.trial.trial.state,
             settings: &it.target.settings,
-            found: it.found.trial.index,
+            found: it.found_trial.trial.index,
             factor: it.ratio,
             clear: it.significance(),
             pairs: it.ratio.pairs,
@@ -188,15 +195,15 @@ mod tests {
     fn settings_row(name: &str, ratio: SharedRatio) -> SettingsRow {
         SettingsRow {
             index: TrialIndex::new(1),
-            found_index: TrialIndex::new(0),
+            found_settings_trial: TrialIndex::new(0),
             place: None,
             state: CacheState::Cold,
             name: format!("{name}+read-ahead=4MiB"),
             settings: "read-ahead=4MiB".to_owned(),
             found_settings: "read-ahead=128KiB".to_owned(),
-            not_read_back: Vec::new(),
+            settings_not_read_back: Vec::new(),
             wall_ns: 1_000_000,
-            found_wall_ns: 2_000_000,
+            found_settings_wall_ns: 2_000_000,
             ratio,
         }
     }
@@ -223,7 +230,7 @@ mod tests {
         assert!(of_places[1].starts_with(there), "{of_places:?}");
         assert!(table(&rows).unwrap().markdown().contains("rust/direct+read-ahead=4MiB of there/f"));
         rows[1].place = None;
-        rows.iter_mut().for_each(|row| row.not_read_back = vec!["read-ahead".to_owned()]);
+        rows.iter_mut().for_each(|row| row.settings_not_read_back = vec!["read-ahead".to_owned()]);
         let line = &lines(&rows)[0];
         assert!(line.ends_with("0 slower; not proven: no command reads read-ahead back (--read)"), "{line}");
     }

@@ -1,10 +1,10 @@
 //! The building blocks of charts: a scale from values to coordinates, its ticks, and the marks that
 //! charts consist of.
 //!
-//! Marks have classes and no colours, so that one style serves light, dark and print. Coordinates
-//! are rounded to a tenth of a unit, which keeps files small and snapshots stable. A scale always
-//! returns a finite coordinate. No charting crate is used, because those write colours into every
-//! mark and leave out what a screen reader needs.
+//! Marks have CSS classes and no colours, so the same drawing works in light, in dark and on paper.
+//! Coordinates are rounded to a tenth of a unit, which keeps files small and snapshots stable. A
+//! scale always returns a finite coordinate. No charting crate is used: the known ones write
+//! colours into every mark and leave out what a screen reader needs.
 
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_system::markup::{Element, element, words};
@@ -14,11 +14,11 @@ use std::fmt::Write;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     domain: [f64; 2],
-    places: [f64; 2],
-    logarithmic: bool,
+    coordinates: [f64; 2],
+    is_logarithmic: bool,
 }
 
-/// The quantity of an axis, which decides how its ticks are written.
+/// The quantity of an axis, which decides the unit of its ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// Rates in bytes per second.
@@ -29,27 +29,26 @@ pub(super) enum Quantity {
 }
 
 impl Scale {
-    /// A linear scale from `domain` to `places`; an empty domain is widened.
-    pub(super) fn linear(domain: [f64; 2], places: [f64; 2]) -> Scale {
+    /// A linear scale from `domain` to `coordinates`; an empty domain is widened.
+    pub(super) fn linear(domain: [f64; 2], coordinates: [f64; 2]) -> Scale {
         let [low, high] = domain;
         let high = if high > low { high } else { low + low.abs().max(1.0) };
-        Scale { domain: [low, high], places, logarithmic: false }
+        Scale { domain: [low, high], coordinates, is_logarithmic: false }
     }
 
-    /// A logarithmic scale; ends of the domain that are not positive become the smallest positive
-    /// number.
-    pub(super) fn logarithmic(domain: [f64; 2], places: [f64; 2]) -> Scale {
+    /// A logarithmic scale. A lower end that is not positive becomes the smallest positive number.
+    pub(super) fn logarithmic(domain: [f64; 2], coordinates: [f64; 2]) -> Scale {
         let low = domain[0].max(f64::MIN_POSITIVE);
         let high = if domain[1] > low { domain[1] } else { low * 10.0 };
-        Scale { domain: [low, high], places, logarithmic: true }
+        Scale { domain: [low, high], coordinates, is_logarithmic: true }
     }
 
-    /// The coordinate of a value; for a value outside the domain, that of the nearer end.
+    /// The coordinate of a value. A value outside the domain has the coordinate of the nearer end.
     pub(super) fn at(&self, value: f64) -> f64 {
         let [low, high] = self.domain.map(|end| self.transform(end));
         let share = ((self.transform(value) - low) / (high - low)).clamp(0.0, 1.0);
         let share = if share.is_finite() { share } else { 0.0 };
-        self.places[0] + share * (self.places[1] - self.places[0])
+        self.coordinates[0] + share * (self.coordinates[1] - self.coordinates[0])
     }
 
     /// Whether a value is inside the domain.
@@ -58,14 +57,14 @@ impl Scale {
     }
 
     fn transform(&self, value: f64) -> f64 {
-        if self.logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value }
+        if self.is_logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value }
     }
 
-    /// Round values within the domain, about as many as requested.
+    /// About `about` round values within the domain.
     pub(super) fn ticks(&self, about: u32) -> Vec<f64> {
         let [low, high] = self.domain;
-        if self.logarithmic {
-            return decades(low, high, about);
+        if self.is_logarithmic {
+            return logarithmic_ticks(low, high, about);
         }
         let step = round_step((high - low) / f64::from(about.max(1)));
         let first = (low / step).ceil();
@@ -87,7 +86,7 @@ fn round_step(least: f64) -> f64 {
 }
 
 /// Powers of ten from `low` to `high`; if these are too few, also twice and five times each.
-fn decades(low: f64, high: f64, about: u32) -> Vec<f64> {
+fn logarithmic_ticks(low: f64, high: f64, about: u32) -> Vec<f64> {
     let span = (high / low).log10();
     let factors: &[f64] = if span * 2.0 < f64::from(about) { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let first = low.log10().floor();
@@ -98,7 +97,7 @@ fn decades(low: f64, high: f64, about: u32) -> Vec<f64> {
 
 impl Quantity {
     /// A value with its unit, as short as possible: `20 GB/s`, `1.5 ms`.
-    pub(super) fn tick(self, value: f64) -> String {
+    pub(super) fn tick_label(self, value: f64) -> String {
         let whole = value.round() as u64;
         let text = match self {
             _ if value == 0.0 => return "0".to_owned(),
@@ -130,24 +129,24 @@ pub(super) fn coordinate_text(value: f64) -> String {
 }
 
 pub(super) fn line(class: &str, from: [f64; 2], to: [f64; 2]) -> Element {
-    placed(placed(element("line").class(class), ["x1", "y1"], from), ["x2", "y2"], to)
+    with_coordinates(with_coordinates(element("line").class(class), ["x1", "y1"], from), ["x2", "y2"], to)
 }
 
 /// Sets two attributes to coordinates.
-fn placed(mark: Element, [x, y]: [&'static str; 2], at: [f64; 2]) -> Element {
+fn with_coordinates(mark: Element, [x, y]: [&'static str; 2], at: [f64; 2]) -> Element {
     mark.set(x, coordinate_text(at[0])).set(y, coordinate_text(at[1]))
 }
 
 /// A rectangle, given by its upper left corner and its size.
 pub(super) fn bar(class: &str, corner: [f64; 2], size: [f64; 2]) -> Element {
-    let mark = placed(element("rect").class(class), ["x", "y"], corner);
-    placed(mark, ["width", "height"], size.map(|it| it.max(0.0))).set("rx", 1.5)
+    let mark = with_coordinates(element("rect").class(class), ["x", "y"], corner);
+    with_coordinates(mark, ["width", "height"], size.map(|it| it.max(0.0))).set("rx", 1.5)
 }
 
 /// Text that starts, is centred or ends at a point, depending on its class (`start`, `middle`,
 /// `end`).
 pub(super) fn text(class: &str, at: [f64; 2], raw: &str) -> Element {
-    placed(words("text", raw).class(class), ["x", "y"], at)
+    with_coordinates(words("text", raw).class(class), ["x", "y"], at)
 }
 
 /// Round dots as a single path: strokes of zero length with round ends.
@@ -168,7 +167,7 @@ pub(super) fn polyline(class: &str, points: &[[f64; 2]]) -> Option<Element> {
 }
 
 pub(super) fn disc(class: &str, at: [f64; 2], radius: f64) -> Element {
-    placed(element("circle").class(class), ["cx", "cy"], at).set("r", coordinate_text(radius))
+    with_coordinates(element("circle").class(class), ["cx", "cy"], at).set("r", coordinate_text(radius))
 }
 
 pub(super) fn square(class: &str, [x, y]: [f64; 2], radius: f64) -> Element {
@@ -183,7 +182,7 @@ pub(super) fn diamond(class: &str, [x, y]: [f64; 2], radius: f64) -> Element {
 }
 
 /// An interval: a line with short strokes across its ends.
-pub(super) fn whisker(class: &str, [low, high]: [f64; 2], at: f64, upright: bool) -> Element {
+pub(super) fn whisker(class: &str, [low, high]: [f64; 2], at: f64, is_upright: bool) -> Element {
     const CROSS_STROKE: f64 = 3.0;
     let (low, high, near, far) = (
         coordinate_text(low),
@@ -192,7 +191,7 @@ pub(super) fn whisker(class: &str, [low, high]: [f64; 2], at: f64, upright: bool
         coordinate_text(at + CROSS_STROKE),
     );
     let at = coordinate_text(at);
-    let path = if upright {
+    let path = if is_upright {
         format!("M{near} {low}H{far}M{at} {low}V{high}M{near} {high}H{far}")
     } else {
         format!("M{low} {near}V{far}M{low} {at}H{high}M{high} {near}V{far}")
@@ -222,9 +221,9 @@ mod tests {
     fn ticks_are_round_and_named_briefly() {
         let ticks = Scale::linear([0.0, 23e9], [0.0, 400.0]).ticks(5);
         assert_eq!(ticks, [0.0, 5e9, 10e9, 15e9, 20e9]);
-        let names: Vec<String> = ticks.iter().map(|&tick| Quantity::Rate.tick(tick)).collect();
+        let names: Vec<String> = ticks.iter().map(|&tick| Quantity::Rate.tick_label(tick)).collect();
         assert_eq!(names, ["0", "5 GB/s", "10 GB/s", "15 GB/s", "20 GB/s"]);
-        assert_eq!(Quantity::Time.tick(2_500_000.0), "2.5 ms");
+        assert_eq!(Quantity::Time.tick_label(2_500_000.0), "2.5 ms");
         assert_eq!(Scale::logarithmic([10e3, 2e9], [0.0, 1.0]).ticks(6), [1e4, 1e5, 1e6, 1e7, 1e8, 1e9]);
         assert_eq!(Scale::logarithmic([1.0, 8.0], [0.0, 1.0]).ticks(6), [1.0, 2.0, 5.0]);
     }

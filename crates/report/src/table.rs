@@ -1,8 +1,8 @@
-//! A table before its layout. The terminal, Markdown and the page each lay it out in their own way.
+//! A table without a layout. The terminal, Markdown and the page each have their own layout.
 
 use super::document::{self, Column};
-use super::grid::{Grid, left, right};
-use super::markdown::{code, text};
+use super::grid::{Grid, left_cell, right_cell};
+use super::markdown::{code_span, escape_markup};
 use super::terminal::Style;
 use super::words::{NONE, Number};
 use readlab_system::markup::Element;
@@ -16,11 +16,11 @@ pub(super) struct Table {
 pub(super) enum Cell {
     /// Text, sorted alphabetically.
     Text(String),
-    /// A name, which Markdown shows as code, and the text after it.
+    /// A name, which Markdown shows as code, and the text that follows the name.
     Name(String, String),
-    /// A short name, and the full one.
+    /// A short name, which is shown, and the full name.
     Short(String, String),
-    /// A number. Unknown numbers are sorted last.
+    /// A number; `None` if it is not known. Unknown numbers are sorted last.
     Number(Option<Number>),
     /// A drawing, whose numbers are in another column.
     Plot(Element),
@@ -38,12 +38,13 @@ impl Table {
 
     /// Aligned lines, as wide as the table or the terminal; numbers are aligned at the right.
     pub(super) fn lines(self, style: Style) -> Vec<String> {
-        let aligned = |column: &Column, text: &str| if column.is_number() { right(text) } else { left(text) };
+        let aligned =
+            |column: &Column, text: &str| if column.is_number() { right_cell(text) } else { left_cell(text) };
         let titles = self.columns.iter().map(|column| aligned(column, &column.title));
         let mut grid = Grid::new(titles, style.color);
         for row in &self.rows {
             let cells = self.columns.iter().zip(row);
-            grid.row(cells.map(|(column, cell)| aligned(column, &cell.text_or_none())));
+            grid.add_row(cells.map(|(column, cell)| aligned(column, &cell.text_or_none())));
         }
         grid.lines_within(style.width)
     }
@@ -87,8 +88,8 @@ impl Cell {
 
     fn markdown(&self) -> String {
         match self {
-            Cell::Text(raw) => text(raw),
-            Cell::Name(name, rest) => code(name) + rest,
+            Cell::Text(raw) => escape_markup(raw),
+            Cell::Name(name, rest) => code_span(name) + rest,
             other => other.text_or_none(),
         }
     }

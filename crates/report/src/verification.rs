@@ -5,8 +5,8 @@ use readlab_record::Receipt;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-const SCHEMA: &str = "readlab.verification";
-const VERSION: u32 = 1;
+const SCHEMA_NAME: &str = "readlab.verification";
+const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize, JsonSchema)]
 struct Content<'a> {
@@ -27,7 +27,7 @@ pub struct Fault {
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
     Ok,
-    /// The first violation.
+    /// The violation that the first failing check found.
     Failed(Fault),
     /// The method does not work on this machine.
     Unavailable {
@@ -52,9 +52,9 @@ pub struct MethodReport {
     /// What was not tested of the method, with the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// The number of the check that found the first violation.
+    /// The number of the first check that found a violation; `None` without a violation.
     #[serde(skip)]
-    fault_at: Option<usize>,
+    fault_check_number: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -64,9 +64,9 @@ pub struct ContenderReport {
     /// The contender's receipt; `None` if it did not start, or sent no hello.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
-    /// Why no method was tested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    /// Why no method was tested; `None` if methods were tested.
+    #[serde(rename = "reason", skip_serializing_if = "Option::is_none")]
+    pub why_untested: Option<String>,
     pub methods: Vec<MethodReport>,
 }
 
@@ -76,7 +76,7 @@ const ALL_METHODS: &str = "(protocol)";
 impl MethodReport {
     pub fn of_method(method: &str, verdict: Verdict) -> MethodReport {
         let (method, left_out) = (method.to_owned(), Vec::new());
-        MethodReport { method, verdict, sessions: 0, answers: 0, left_out, fault_at: None }
+        MethodReport { method, verdict, sessions: 0, answers: 0, left_out, fault_check_number: None }
     }
 
     pub fn of_all_methods(verdict: Verdict) -> MethodReport {
@@ -88,16 +88,16 @@ impl MethodReport {
         self.method == ALL_METHODS
     }
 
-    /// Adds the result of a check: the number of right answers, or a violation. Of several violations
-    /// the one of the first check is kept.
+    /// Adds the result of the check with this number: the count of right answers, or a violation.
+    /// The report keeps the violation of the check with the lowest number.
     pub fn add_check(&mut self, number: usize, outcome: Result<u32, Fault>) {
         match outcome {
             Ok(answers) => {
                 self.sessions += 1;
                 self.answers += answers;
             }
-            Err(fault) if self.fault_at.is_none_or(|first| number < first) => {
-                self.fault_at = Some(number);
+            Err(fault) if self.fault_check_number.is_none_or(|first| number < first) => {
+                self.fault_check_number = Some(number);
                 self.verdict = Verdict::Failed(fault);
             }
             Err(_) => {}
@@ -106,11 +106,11 @@ impl MethodReport {
 }
 
 pub fn json(contenders: &[ContenderReport]) -> String {
-    escaped::text(&Document { schema: SCHEMA, version: VERSION, content: Content { contenders } })
+    escaped::text(&Document { schema: SCHEMA_NAME, version: SCHEMA_VERSION, content: Content { contenders } })
 }
 
 pub(super) fn schema(generator: SchemaGenerator) -> Schema {
-    escaped::schema::<Content>(generator, SCHEMA, VERSION)
+    escaped::schema::<Content>(generator, SCHEMA_NAME, SCHEMA_VERSION)
 }
 
 #[cfg(test)]

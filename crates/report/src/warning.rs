@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct WarningGroup {
     /// The cause, such as `too few readings to tell a steady state`.
     pub cause: String,
-    /// The extent, such as `2 Java methods, both states`; empty where the cause says all.
+    /// The extent, such as `2 Java methods, both states`; empty if the cause needs none.
     pub extent: String,
-    /// The single cases; empty where the cause says all.
+    /// A line for each case; empty if all cases have the same text.
     pub lines: Vec<String>,
 }
 
@@ -25,27 +25,30 @@ pub(super) struct UnsteadyStarts {
     /// Number of starts of the contender.
     pub(super) starts: usize,
     /// Number of starts that never became steady.
-    pub(super) never: usize,
+    pub(super) never_steady: usize,
     /// Number of starts with too few readings to tell.
-    pub(super) few: usize,
+    pub(super) too_few_readings: usize,
 }
 
-/// Up to this many warnings that are alike have a line each in a terminal; more share one line.
+/// In a terminal, up to this many similar warnings have a line each. More warnings share one line.
 const LISTED_SINGLY_MAX: usize = 3;
 
-const CONDUCT: &str = "a contender did more than read, or repeated requests";
+const CONDUCT_CAUSE: &str = "a contender did more than read, or repeated requests";
 
 impl UnsteadyStarts {
     /// Counts the unsteady starts of a trial; `None` if every start became steady.
-    pub(super) fn find(trial: &TrialRecord) -> Option<UnsteadyStarts> {
+    pub(super) fn from_trial(trial: &TrialRecord) -> Option<UnsteadyStarts> {
         let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
         let (never, few) = (ended(WarmupEnd::NoSteadyState), ended(WarmupEnd::TooFewReadings));
         let starts = trial.warmups.len();
-        (never + few > 0).then_some(UnsteadyStarts { starts, never, few })
+        (never + few > 0).then_some(UnsteadyStarts { starts, never_steady: never, too_few_readings: few })
     }
 
     fn causes(self) -> impl Iterator<Item = (&'static str, usize)> {
-        let both = [("no steady state", self.never), ("too few readings to tell a steady state", self.few)];
+        let both = [
+            ("no steady state", self.never_steady),
+            ("too few readings to tell a steady state", self.too_few_readings),
+        ];
         both.into_iter().filter(|(_, starts)| *starts > 0)
     }
 }
@@ -54,20 +57,22 @@ impl WarningGroup {
     /// All warnings of a record: on its targets, its contenders and the run.
     pub(super) fn all(record: &Record, sweep: Option<&SweepView>) -> Vec<WarningGroup> {
         if let Some(view) = sweep {
-            return WarningGroup::alike(&[view.cautions.as_slice(), record.warnings.as_slice()].concat());
+            return WarningGroup::from_texts(
+                &[view.cautions.as_slice(), record.warnings.as_slice()].concat(),
+            );
         }
-        let mut groups = of_targets(record);
-        groups.extend(of_trials(record));
-        groups.extend(estimates(record));
-        groups.extend(resumptions(record));
-        groups.extend(WarningGroup::alike(&record.warnings));
+        let mut groups = target_warnings(record);
+        groups.extend(trial_warnings(record));
+        groups.extend(estimate_warning(record));
+        groups.extend(resumption_warning(record));
+        groups.extend(WarningGroup::from_texts(&record.warnings));
         groups
     }
 
     /// Groups of texts that differ only in names and numbers, in the order of first appearance.
-    pub(super) fn alike(texts: &[String]) -> Vec<WarningGroup> {
-        let groups = groups::by_key(texts.iter().map(|text| (pattern(text), text)));
-        groups.into_iter().map(|(_, group)| WarningGroup::from_alike(&group)).collect()
+    pub(super) fn from_texts(texts: &[String]) -> Vec<WarningGroup> {
+        let groups = groups::by_key(texts.iter().map(|text| (text_pattern(text), text)));
+        groups.into_iter().map(|(_, group)| WarningGroup::from_similar_texts(&group)).collect()
     }
 
     /// The cause with its extent, such as `no steady state: 1 Java method, cold`.
@@ -75,12 +80,12 @@ impl WarningGroup {
         if self.extent.is_empty() { self.cause.clone() } else { format!("{}: {}", self.cause, self.extent) }
     }
 
-    /// The lines for texts such as those of a terminal, where many cases share one line.
+    /// The lines in a terminal and in Markdown, where many cases share one line.
     pub(super) fn short_lines(self) -> Vec<String> {
         if (1..=LISTED_SINGLY_MAX).contains(&self.lines.len()) { self.lines } else { vec![self.title()] }
     }
 
-    fn from_alike(texts: &[&String]) -> WarningGroup {
+    fn from_similar_texts(texts: &[&String]) -> WarningGroup {
         let distinct: BTreeSet<&&String> = texts.iter().collect();
         let cause = distinct.iter().skip(1).fold(texts[0].clone(), |common, text| common_text(&common, text));
         let is_single = texts.len() == 1;
@@ -93,7 +98,7 @@ impl WarningGroup {
 }
 
 /// The cautions about the targets, grouped by text.
-fn of_targets(record: &Record) -> Vec<WarningGroup> {
+fn target_warnings(record: &Record) -> Vec<WarningGroup> {
     let cautions = record.targets.iter().flat_map(|it| it.cautions.iter().map(move |why| (why, &it.path)));
     let paths = groups::by_key(cautions);
     let is_only_target = record.targets.len() == 1;
@@ -106,7 +111,7 @@ fn of_targets(record: &Record) -> Vec<WarningGroup> {
 }
 
 /// A warning if the residency of readings was estimated from some pages of the file.
-pub(super) fn estimates(record: &Record) -> Option<WarningGroup> {
+pub(super) fn estimate_warning(record: &Record) -> Option<WarningGroup> {
     let samples = record.trials.iter().flat_map(|it| &it.samples);
     let estimated = samples.filter(|sample| sample.resident_is_estimate).count();
     (estimated > 0).then(|| WarningGroup {
@@ -122,9 +127,8 @@ pub fn cautions(record: &Record) -> Vec<String> {
     WarningGroup::all(record, sweep.as_ref()).iter().map(WarningGroup::title).collect()
 }
 
-/// One warning group with a line for each interruption: after what time it came, and when and with
-/// which round and cache state the run was resumed. `None` if there was none.
-fn resumptions(record: &Record) -> Option<WarningGroup> {
+/// A warning group with a line for each interruption of the run; `None` without interruptions.
+fn resumption_warning(record: &Record) -> Option<WarningGroup> {
     let times = record.resumed.len();
     (times > 0).then(|| WarningGroup {
         cause: "the run was cut short and resumed".to_owned(),
@@ -133,31 +137,31 @@ fn resumptions(record: &Record) -> Option<WarningGroup> {
     })
 }
 
-fn of_trials(record: &Record) -> Vec<WarningGroup> {
+fn trial_warnings(record: &Record) -> Vec<WarningGroup> {
     let mut causes: BTreeMap<&'static str, Vec<(&TrialRecord, String)>> = BTreeMap::new();
     for trial in &record.trials {
         let name = format!("{} ({})", trial.trial.id, trial.trial.state);
-        if let Some(unsteady) = UnsteadyStarts::find(trial) {
+        if let Some(unsteady) = UnsteadyStarts::from_trial(trial) {
             for (cause, starts) in unsteady.causes() {
                 let line = format!("{name}: at {starts} of {} starts", unsteady.starts);
                 causes.entry(cause).or_default().push((trial, line));
             }
         }
         for what in trial.remarks() {
-            causes.entry(CONDUCT).or_default().push((trial, format!("{name}{CONDUCT_MARK}: {what}")));
+            causes.entry(CONDUCT_CAUSE).or_default().push((trial, format!("{name}{CONDUCT_MARK}: {what}")));
         }
     }
     let languages = Languages::of_record(record);
     let group = |(cause, cases): (&str, Vec<(&TrialRecord, String)>)| WarningGroup {
         cause: cause.to_owned(),
-        extent: extent(cases.iter().map(|(trial, _)| *trial), &languages),
+        extent: extent_words(cases.iter().map(|(trial, _)| *trial), &languages),
         lines: cases.into_iter().map(|(_, line)| line).collect(),
     };
     causes.into_iter().map(group).collect()
 }
 
 /// The extent of a warning, such as `2 Java methods, both states`.
-fn extent<'a>(trials: impl Iterator<Item = &'a TrialRecord>, languages: &Languages) -> String {
+fn extent_words<'a>(trials: impl Iterator<Item = &'a TrialRecord>, languages: &Languages) -> String {
     let mut methods: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut states: BTreeSet<CacheState> = BTreeSet::new();
     for trial in trials {
@@ -178,8 +182,8 @@ fn extent<'a>(trials: impl Iterator<Item = &'a TrialRecord>, languages: &Languag
     parts.join(", ")
 }
 
-/// A text with its names and numbers removed, to find texts that are alike.
-fn pattern(text: &str) -> String {
+/// A text with `…` in place of names and numbers. Similar texts have the same pattern.
+fn text_pattern(text: &str) -> String {
     let word = |word: &str| {
         let is_named = word.contains('/') || word.contains(|c: char| c.is_ascii_digit());
         if is_named { "…".to_owned() } else { word.to_owned() }
@@ -187,7 +191,7 @@ fn pattern(text: &str) -> String {
     text.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The common text of two of the same pattern, with `…` for each word that differs.
+/// The common text of two texts of the same pattern, with `…` for each word that differs.
 fn common_text(text: &str, other: &str) -> String {
     let end = |word: &str| word.chars().last().filter(|c| ",;:)".contains(*c));
     let word = |(a, b): (&str, &str)| match a == b {
@@ -214,7 +218,7 @@ mod tests {
             "another readlab (process 345) measured: both are spoiled",
         ]
         .map(str::to_owned);
-        let groups = WarningGroup::alike(&texts);
+        let groups = WarningGroup::from_texts(&texts);
         assert_eq!(groups.len(), 2);
         assert_eq!(groups[0].cause, "another readlab (process …) measured: both are spoiled");
         assert_eq!((groups[0].extent.as_str(), groups[0].lines.len()), ("2 times", 2));
@@ -226,7 +230,7 @@ mod tests {
         let other = |pid: u32| format!("another readlab (process {pid}) measured");
         let lines = |pids: &[u32]| -> Vec<String> {
             let texts: Vec<String> = pids.iter().copied().map(other).collect();
-            WarningGroup::alike(&texts).into_iter().flat_map(WarningGroup::short_lines).collect()
+            WarningGroup::from_texts(&texts).into_iter().flat_map(WarningGroup::short_lines).collect()
         };
         assert_eq!(lines(&[12]), [other(12)]);
         assert_eq!(lines(&[12, 7, 9]), [12, 7, 9].map(other));

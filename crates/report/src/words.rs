@@ -1,6 +1,6 @@
 //! The wording of numbers and names in reports.
 
-use super::digits::{LastDigit, MeasuredNumber, TOO_FAR_APART, WideEnds, says_nothing};
+use super::digits::{LastDigit, MeasuredNumber, TOO_FAR_APART, WideEnds, are_ends_too_far_apart};
 use readlab_analysis::compare::{Center, Unit};
 use readlab_analysis::stats::{Interval, Ratio, SharedRatio, Summary, float, whole};
 use readlab_model::sample::{Meter, MeterUnit};
@@ -49,10 +49,10 @@ impl Number {
     }
 
     pub(super) fn ratio(it: SharedRatio) -> Number {
-        Number::new(ratio(it), it.estimate)
+        Number::new(ratio_words_with_tie(it), it.estimate)
     }
 
-    /// A number with the ends of its interval, if any, shown in the same form.
+    /// A number with the ends of its interval, if it has one. `shown` is applied to each of them.
     pub(super) fn with_ends(value: f64, ci95: Option<Interval>, shown: impl Fn(f64) -> String) -> Number {
         Number::new(with_ends(value, ci95, shown), value)
     }
@@ -60,36 +60,37 @@ impl Number {
 
 /// The text `3.21 [3.10, 3.33]`, or the value alone without an interval.
 pub(super) fn with_ends(value: f64, ci95: Option<Interval>, shown: impl Fn(f64) -> String) -> String {
-    shown(value) + &ci95.map_or_else(String::new, |it| ends(it, &shown))
+    shown(value) + &ci95.map_or_else(String::new, |it| ends_text(it, &shown))
 }
 
-/// The text ` [3.10, 3.33]`, or that the ends are too far apart to say anything.
-pub(super) fn ends(ci95: Interval, shown: impl Fn(f64) -> String) -> String {
-    match says_nothing([ci95.low, ci95.high]) {
+/// The text ` [3.10, 3.33]`, or [`TOO_FAR_APART`] in parentheses.
+pub(super) fn ends_text(ci95: Interval, shown: impl Fn(f64) -> String) -> String {
+    match are_ends_too_far_apart([ci95.low, ci95.high]) {
         true => format!(" ({TOO_FAR_APART})"),
         false => format!(" [{}, {}]", shown(ci95.low), shown(ci95.high)),
     }
 }
 
-/// The same for a ratio. An interval that does not hold 1 says so much at least, however wide it is.
-pub(super) fn ratio_ends(ci95: Interval, shown: impl Fn(f64) -> String) -> String {
+/// The text ` [3.10, 3.33]` for the interval of a ratio. An interval that does not hold 1 is shown
+/// even if it is wide, because it shows which side is faster.
+pub(super) fn ratio_ends_text(ci95: Interval, shown: impl Fn(f64) -> String) -> String {
     match ci95.holds(1.0) {
-        true => ends(ci95, shown),
+        true => ends_text(ci95, shown),
         false => format!(" [{}, {}]", shown(ci95.low), shown(ci95.high)),
     }
 }
 
 /// Whether a ratio ties, and its interval is narrow enough to call it a tie.
-pub(super) fn is_told_tie(ci95: Interval) -> bool {
-    ci95.holds(1.0) && !says_nothing([ci95.low, ci95.high])
+pub(super) fn is_clear_tie(ci95: Interval) -> bool {
+    ci95.holds(1.0) && !are_ends_too_far_apart([ci95.low, ci95.high])
 }
 
 /// Why a number has no interval.
 pub const ONE_READING: &str = "1 reading";
 pub(super) const ONE_ROUND: &str = "1 round";
 
-/// Half the interval in percent of the median, such as `±0.42 %`, or the ends of a wide interval, or
-/// that these say nothing.
+/// Half the interval in percent of the median, such as `±0.42 %`. For a wide interval, its ends or
+/// [`TOO_FAR_APART`]. `None` without an interval.
 pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
     let [low, high] = summary.median_ci95?;
     Some(match MeasuredNumber::time(summary).wide_ends() {
@@ -109,8 +110,8 @@ pub(super) fn median_or_mean(summary: &Summary, center: Center) -> String {
     }
 }
 
-/// Half the interval of a median in percent, or the standard deviation of a mean; otherwise why
-/// there is none.
+/// Half the interval of a median in percent, or the standard deviation of a mean. Without these,
+/// the reason why there is none.
 pub(super) fn scatter(summary: &Summary, center: Center) -> String {
     let scatter = match center {
         Center::Median => plus_minus(summary),
@@ -122,28 +123,28 @@ pub(super) fn scatter(summary: &Summary, center: Center) -> String {
 
 /// The text `3.21 [3.10, 3.33]`, followed by `=` if the interval holds 1 and is narrow enough to
 /// show a tie.
-pub(super) fn ratio(ratio: impl Into<Ratio>) -> String {
+pub(super) fn ratio_words_with_tie(ratio: impl Into<Ratio>) -> String {
     let ratio: Ratio = ratio.into();
-    let is_tie = ratio.ci95.is_some_and(is_told_tie);
-    times(ratio) + if is_tie { " =" } else { "" }
+    let is_tie = ratio.ci95.is_some_and(is_clear_tie);
+    ratio_words(ratio) + if is_tie { " =" } else { "" }
 }
 
 /// The text `3.21 [3.10, 3.33]`, or `3.2 (1 round)` without an interval. It has as many digits as
 /// the interval allows, and as many as are needed to show that an interval does not hold 1.
-pub(super) fn times(ratio: impl Into<Ratio>) -> String {
+pub(super) fn ratio_words(ratio: impl Into<Ratio>) -> String {
     let Ratio { estimate: value, ci95, .. } = ratio.into();
     let Some(interval) = ci95 else {
-        return format!("{} ({ONE_ROUND})", LastDigit::of_interval(value, None).text(value));
+        return format!("{} ({ONE_ROUND})", LastDigit::for_interval(value, None).text(value));
     };
     let Interval { low, high } = interval;
-    let mut place = LastDigit::of_interval(value, Some(interval.half_width()));
+    let mut place = LastDigit::for_interval(value, Some(interval.half_width()));
     let is_hidden = |place: LastDigit| {
         let is_clear = low > 1.0 || high < 1.0;
         is_clear && place.rounded(low) <= 1.0 && place.rounded(high) >= 1.0
     };
     for _ in 0..DIGITS_ADDED_MAX {
         if is_hidden(place) {
-            place = place.next();
+            place = place.next_place();
         }
     }
     // An end of an interval is never shown as zero.
@@ -151,7 +152,7 @@ pub(super) fn times(ratio: impl Into<Ratio>) -> String {
         let place = if place.rounded(value) > 0.0 { place } else { LastDigit::with_digits(value, 1) };
         place.text(value)
     };
-    place.text(value) + &ratio_ends(interval, end)
+    place.text(value) + &ratio_ends_text(interval, end)
 }
 
 /// Up to this many digits are added to show that an interval does not hold 1.
@@ -167,7 +168,7 @@ pub(super) fn time_with_half_width(summary: &Summary) -> String {
     MeasuredNumber::time(summary).text_with_half_width()
 }
 
-/// A rate with as many digits as the interval of the time allows; an empty target has none.
+/// A rate with as many digits as the interval of the time allows, or [`NONE`] without a rate.
 pub(super) fn rate(throughput: Option<Throughput>, wall: &Summary) -> String {
     MeasuredNumber::rate(throughput, wall).map_or_else(|| NONE.to_owned(), |rate| rate.text())
 }
@@ -190,10 +191,10 @@ pub(super) fn pieces_per_s(rate: f64) -> String {
     grouped(((rate / step).round() * step) as u64)
 }
 
-/// The names of the percentiles that are listed.
+/// The names of the percentiles that tables list.
 pub(super) const PERCENTILES: [&str; 7] = ["p0", "p25", "p50", "p75", "p90", "p99", "p100"];
 
-/// With fewer readings, a percentile says no more than the largest reading.
+/// With fewer readings, a percentile is hardly different from the largest reading.
 const READINGS_FOR_P90: usize = 20;
 const READINGS_FOR_P99: usize = 100;
 
@@ -243,11 +244,11 @@ fn two_digits(percent: f64) -> String {
 }
 
 /// Number of processors in use on average, such as `1.93 cores`.
-pub(super) fn cores(cores: f64) -> String {
+pub(super) fn cores_words(cores: f64) -> String {
     format!("{cores:.2} cores")
 }
 
-pub(super) fn value(meter: Meter, value: u64) -> String {
+pub(super) fn meter_value(meter: Meter, value: u64) -> String {
     match meter.unit() {
         MeterUnit::Nanoseconds => Nanos(value).to_string(),
         MeterUnit::Bytes => Bytes(value).to_string(),
@@ -256,7 +257,7 @@ pub(super) fn value(meter: Meter, value: u64) -> String {
     }
 }
 
-pub(super) fn in_unit(unit: Unit, value: f64) -> String {
+pub(super) fn value_in_unit(unit: Unit, value: f64) -> String {
     signed(value, |size| match unit {
         Unit::Nanoseconds => Nanos(whole(size)).to_string(),
         Unit::Bytes => Bytes(whole(size)).to_string(),
@@ -265,7 +266,7 @@ pub(super) fn in_unit(unit: Unit, value: f64) -> String {
     })
 }
 
-/// A count in the unit given by the count's name.
+/// A count in the unit at the end of its name: `bytes`, `ns`, or none.
 pub(super) fn count_in_unit(kind: &str, value: u64) -> String {
     match kind.rsplit_once('_').map(|(_, unit)| unit) {
         Some("bytes") => Bytes(value).to_string(),
@@ -290,7 +291,7 @@ pub(super) fn unbroken(text: &str) -> String {
 
 /// A time in UTC in readable form, such as `2026-01-02 03:04:05 UTC`; any other text is returned
 /// unchanged.
-pub(super) fn moment(rfc3339: &str) -> String {
+pub(super) fn utc_time_text(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(11..19), rfc3339.ends_with('Z')) {
         (Some(day), Some(time), true) => format!("{day} {time} UTC"),
         _ => rfc3339.to_owned(),
@@ -310,22 +311,22 @@ pub(super) fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-pub(super) fn capital(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The cache state and the name of a trial, such as `Cold, rust/read`.
 pub(super) fn state_and_id(state: CacheState, id: &impl Display) -> String {
-    format!("{}, {id}", capital(&state.to_string()))
+    format!("{}, {id}", capitalized(&state.to_string()))
 }
 
-pub(super) fn uncapital(text: &str) -> String {
+pub(super) fn uncapitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// The minus sign in texts for people. Exports for programs use that of ASCII.
+/// The minus sign in texts for people. Exports for programs use the ASCII minus sign.
 pub(super) const MINUS: char = '\u{2212}';
 
 /// A number that may be negative, with its absolute value shown by `shown`.
@@ -336,7 +337,7 @@ pub(super) fn signed(value: f64, shown: impl Fn(f64) -> String) -> String {
 /// The text in place of an unknown number.
 pub(super) const NONE: &str = "–";
 
-/// The mark after the name of a contender that did more than read; a caution says what it did.
+/// The mark after the name of a contender that did more than read. A caution says what else it did.
 pub(super) const CONDUCT_MARK: &str = " †";
 
 #[cfg(test)]
@@ -421,7 +422,7 @@ mod tests {
             (58.0, Some((1.6, 2300.0)), "58 [2, 2300]"),
         ] {
             let ci95 = ends.map(|(low, high)| Interval { low, high });
-            assert_eq!(super::ratio(Ratio { estimate, ci95, rule: None, pairs: 10 }), text);
+            assert_eq!(ratio_words_with_tie(Ratio { estimate, ci95, rule: None, pairs: 10 }), text);
         }
     }
 

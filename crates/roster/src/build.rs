@@ -1,9 +1,9 @@
 //! Builds a contender from its sources: in its own folder, once, with a deadline, and with all
 //! output in a log.
 //!
-//! Fills in the placeholders in the commands of a roster, such as `{sources}`. A note in the build
-//! folder states that a contender is built, and with which compiler; if the compiler changes, the
-//! contender is built again. The roster defines what each language needs.
+//! This module also fills in the placeholders in the commands of a roster, such as `{sources}`. A
+//! note in the build folder states that a contender is built, and with which compiler; if the
+//! compiler changes, the contender is built again. The roster defines what each language needs.
 
 use super::sources;
 use readlab_catalog::roster::RosterEntry;
@@ -45,12 +45,12 @@ pub enum BuildError {
     NoSources(io::Error),
     #[error("{}: {cause}", .path.display())]
     Io { path: PathBuf, cause: io::Error },
-    #[error("it needs {program}: {said}")]
-    Missing { program: String, said: String },
-    #[error("{said}")]
+    #[error("it needs {program}: {message}")]
+    Missing { program: String, message: String },
+    #[error("{message}")]
     Failed {
-        /// The last line of output, or the way in which the build ended.
-        said: String,
+        /// The last line of output, or how the build ended.
+        message: String,
         /// The file with all output.
         log: PathBuf,
     },
@@ -67,7 +67,8 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    pub fn log(&self) -> Option<&Path> {
+    /// The file with all output of the build; `None` if no command was run.
+    pub fn log_path(&self) -> Option<&Path> {
         match self {
             BuildError::Failed { log, .. } | BuildError::TooLong { log } => Some(log),
             _ => None,
@@ -87,31 +88,33 @@ impl BuildDir {
         Ok(Some(BuildDir { sources: sources.map_err(BuildError::NoSources)? }))
     }
 
-    /// The folder `{sources}`.
-    pub fn sources(&self) -> &Path {
+    /// The folder for the placeholder `{sources}`.
+    pub fn sources_folder(&self) -> &Path {
         &self.sources
     }
 
-    /// The folder `{build}`.
-    pub fn build(&self) -> PathBuf {
+    /// The folder for the placeholder `{build}`.
+    pub fn output_folder(&self) -> PathBuf {
         self.sources.join("build")
     }
 
-    /// The path of the contender's note. Contenders with the same sources have a note each.
+    /// The path of the contender's note. Each contender has its own note, even if several are built
+    /// from the same sources.
     fn note_path(&self, entry: &RosterEntry) -> PathBuf {
-        self.build().join(format!("{NOTE_FILE}-{}", entry.name))
+        self.output_folder().join(format!("{NOTE_FILE}-{}", entry.name))
     }
 
     /// True if the contender was built with the compilers that are installed now, or needs no
     /// build.
     pub fn is_built(&self, entry: &RosterEntry) -> bool {
         entry.build.is_empty()
-            || fs::read(self.note_path(entry)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
+            || fs::read(self.note_path(entry))
+                .is_ok_and(|note| note == self.compilers_text(entry).into_bytes())
     }
 
     /// The programs that build the contender, each with path, size and modification time. They are
     /// not started.
-    fn compilers(&self, entry: &RosterEntry) -> String {
+    fn compilers_text(&self, entry: &RosterEntry) -> String {
         let programs = entry.dependency.iter().filter_map(|words| words.first());
         let found = programs.map(|program| {
             let program = fill_placeholders(program, Some(self));
@@ -119,7 +122,7 @@ impl BuildDir {
                 || format!("{}: none\n", program.display()),
                 |(meta, path)| {
                     let status = FileStatus::from(&meta);
-                    format!("{} {} {}\n", path.display(), status.size_bytes, status.content_changed.0)
+                    format!("{} {} {}\n", path.display(), status.size_bytes, status.content_change_time.0)
                 },
             )
         });
@@ -146,7 +149,7 @@ impl BuildDir {
         }
     }
 
-    fn run(&self, entry: &RosterEntry) -> Result<(), BuildError> {
+    fn run_build(&self, entry: &RosterEntry) -> Result<(), BuildError> {
         // Trust is checked before anything is written there, and again before each command, because
         // earlier commands may have created files.
         entry.build.iter().try_for_each(|words| check_trust(entry, words, Some(self)))?;
@@ -164,20 +167,20 @@ impl BuildDir {
                 Ok(status) if status.success() => {}
                 Ok(status) => {
                     return Err(BuildError::Failed {
-                        said: last_line_or_end(File::open(&path).map_err(io)?, status),
+                        message: last_line_or_status(File::open(&path).map_err(io)?, status),
                         log: path,
                     });
                 }
                 Err(ReadError::Timeout(_)) => return Err(BuildError::TooLong { log: path }),
                 Err(ReadError::Interrupted) => return Err(BuildError::Interrupted),
                 Err(error) => {
-                    let said = format!("{}: {error}", line.program.display());
-                    return Err(BuildError::Failed { said, log: path });
+                    let message = format!("{}: {error}", line.program.display());
+                    return Err(BuildError::Failed { message, log: path });
                 }
             }
         }
         create_anew(&note)
-            .and_then(|mut file| file.write_all(self.compilers(entry).as_bytes()))
+            .and_then(|mut file| file.write_all(self.compilers_text(entry).as_bytes()))
             .map_err(|cause| BuildError::Io { path: note, cause })
     }
 }
@@ -189,13 +192,14 @@ fn remove_if_present(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a file of readlab's own and replaces an earlier one; does not follow a symbolic link.
+/// Creates a file that belongs to readlab, and replaces an earlier file; does not follow a symbolic
+/// link.
 fn create_anew(path: &Path) -> io::Result<File> {
     remove_if_present(path)?;
     File::create_new(path)
 }
 
-/// What can be done with the sources and programs of a contender.
+/// Builds a contender, and makes the command that starts it.
 pub trait Build {
     /// Builds the contender. If this fails because a dependency is missing, the error names the
     /// dependency.
@@ -248,15 +252,15 @@ impl Build for RosterEntry {
                 Ok(line) => line,
                 Err(error) => return Some(error),
             };
-            let said = dependency_error(&line, place.sources())?;
+            let message = dependency_error(&line, place.sources_folder())?;
             let program = words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
-            Some(BuildError::Missing { program: program.to_owned(), said })
+            Some(BuildError::Missing { program: program.to_owned(), message })
         })
     }
 }
 
 fn build_locked(entry: &RosterEntry, place: &BuildDir) -> Result<(), BuildError> {
-    place.run(entry).map_err(|error| match error {
+    place.run_build(entry).map_err(|error| match error {
         BuildError::Failed { .. } => entry.missing_dependency(place).unwrap_or(error),
         other => other,
     })
@@ -279,14 +283,15 @@ pub(super) fn command_line(
     })
 }
 
-/// Checks the user's roster, the folder of the sources with the configuration above it, the program if
-/// it is given by a path, words that name a file of the contender, and folders in its environment with
-/// what is in them. Programs on the PATH are trusted, because the user chose the PATH.
+/// Checks that other users cannot change files that the command executes or reads: the user's
+/// roster, the folder of the sources with the configuration files above it, a program that is named
+/// by its path, files of the contender that the words name, and folders in the environment with
+/// their entries. Programs on the PATH are trusted, because the user chose the PATH.
 fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
     if let Some(place) = place {
         trust::check_found_above(&place.sources)?;
     }
-    let folder = place.map_or(Path::new(""), BuildDir::sources);
+    let folder = place.map_or(Path::new(""), BuildDir::sources_folder);
     let is_path = |(index, word): &(usize, &String)| {
         !word.starts_with("{self}") && (word.starts_with('{') || *index == 0 && word.contains('/'))
     };
@@ -294,17 +299,17 @@ fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) 
     let paths = paths.map(|(_, word)| folder.join(fill_placeholders(word, place)));
     let is_folder = |value: &&String| value.starts_with('{') && !value.starts_with("{self}");
     let folders = entry.env.values().filter(is_folder);
-    // A value may be a list of folders, as that of LD_LIBRARY_PATH.
+    // A value may be a list of folders, as in LD_LIBRARY_PATH.
     let lists = folders.map(|value| fill_placeholders(value, place));
     let in_environment =
-        lists.flat_map(|list| env::split_paths(&list).collect::<Vec<_>>()).flat_map(with_entries);
+        lists.flat_map(|list| env::split_paths(&list).collect::<Vec<_>>()).flat_map(folder_with_entries);
     let sources = place.map(|place| place.sources.clone());
     let of_entry = entry.file.clone().into_iter().chain(sources);
     of_entry.chain(paths).chain(in_environment).try_for_each(|path| trust::check(&path))
 }
 
-/// A folder, and what is directly in it; the path alone if it is no folder.
-fn with_entries(folder: PathBuf) -> Vec<PathBuf> {
+/// A folder and the paths directly in it; only the path if it is not a folder.
+fn folder_with_entries(folder: PathBuf) -> Vec<PathBuf> {
     let entries = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> = entries.collect();
     paths.insert(0, folder);
@@ -313,10 +318,10 @@ fn with_entries(folder: PathBuf) -> Vec<PathBuf> {
 
 /// Fills in `{self}`, `{sources}`, `{build}` and `{toolchains}` in a word of the roster.
 pub(super) fn fill_placeholders(word: &str, place: Option<&BuildDir>) -> OsString {
-    let mut places = vec![("{self}", own_program()), ("{toolchains}", toolchains().into_os_string())];
+    let mut places = vec![("{self}", own_program()), ("{toolchains}", toolchains_folder().into_os_string())];
     if let Some(place) = place {
-        places.push(("{sources}", place.sources().into()));
-        places.push(("{build}", place.build().into()));
+        places.push(("{sources}", place.sources_folder().into()));
+        places.push(("{build}", place.output_folder().into()));
     }
     replace_placeholders(word, &places)
 }
@@ -331,20 +336,20 @@ fn find_program(program: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(&folders).find_map(|folder| folder.join(program).canonicalize().ok())
 }
 
-/// The reason why the command that checks a dependency fails; `None` if it succeeds.
+/// Why the command that checks a dependency fails; `None` if it succeeds.
 fn dependency_error(line: &CommandLine, folder: &Path) -> Option<String> {
-    // The file has no name, so that nothing is left however the lab ends.
+    // The file has no name, so it disappears even if the lab is killed.
     let Ok(said) = tempfile::tempfile() else { return None };
     match program::run_to_end(line, folder, &said, DEPENDENCY_TIMEOUT) {
         Ok(status) if status.success() => None,
-        Ok(status) => Some(last_line_or_end(said, status)),
+        Ok(status) => Some(last_line_or_status(said, status)),
         Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),
         Err(error) => Some(error.to_string()),
     }
 }
 
-/// The last line of a log that is not blank, or the way in which the command ended.
-fn last_line_or_end(log: impl Read + Seek, status: ExitStatus) -> String {
+/// The last line of a log that is not blank; if there is none, how the command ended.
+fn last_line_or_status(log: impl Read + Seek, status: ExitStatus) -> String {
     program::last_line(log).unwrap_or_else(|| format!("it ended with {status}"))
 }
 
@@ -361,7 +366,7 @@ const CHECKOUT_FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// The folder of toolchains that are not on the PATH: the folder in the environment variable; for a
 /// program that is still in its source checkout, the folder in the checkout; otherwise a folder in
 /// the user's cache.
-fn toolchains() -> PathBuf {
+fn toolchains_folder() -> PathBuf {
     if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
         return named.into();
     }
@@ -483,7 +488,7 @@ mod tests {
         );
         let error = broken.build().unwrap_err();
         assert_eq!(error.to_string(), "broken");
-        assert!(fs::read_to_string(error.log().unwrap()).unwrap().contains("first"));
+        assert!(fs::read_to_string(error.log_path().unwrap()).unwrap().contains("first"));
         assert!(!BuildDir::for_entry(&broken).unwrap().unwrap().is_built(&broken));
         let text =
             "dependency = [['no-such-compiler', '--version']]\nbuild = [['no-such-compiler']]\nrun = ['x']";

@@ -21,12 +21,14 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct Contenders {
     contenders: Vec<Contender>,
+    /// The names of the other contenders, with the reasons.
     absent: BTreeMap<String, String>,
 }
 
 /// How a contender takes part in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Participation {
+    /// The contender does not take part.
     LeftOut,
     /// The contender takes part if it is already built, and is otherwise absent.
     AsBuilt,
@@ -52,8 +54,8 @@ impl Contenders {
         found
     }
 
-    /// First builds the contenders that are to be built, then queries. Calls `about_to` before each
-    /// step.
+    /// Builds the contenders whose participation is [`Participation::Built`], and then queries all
+    /// that take part. Calls `about_to` before each step.
     pub fn build_and_discover(
         roster: &Roster,
         participation: impl Fn(&RosterEntry) -> Participation,
@@ -85,11 +87,11 @@ impl Contenders {
                 let asked: Vec<_> = some.iter().map(|entry| scope.spawn(|| entry.query())).collect();
                 asked.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
             });
-            some.iter().zip(answers).for_each(|(entry, answer)| self.take(entry, answer));
+            some.iter().zip(answers).for_each(|(entry, answer)| self.record_answer(entry, answer));
         }
     }
 
-    fn take(&mut self, entry: &RosterEntry, answer: Result<Contender, SessionError>) {
+    fn record_answer(&mut self, entry: &RosterEntry, answer: Result<Contender, SessionError>) {
         match answer {
             Ok(contender) => self.contenders.push(contender),
             Err(error @ (SessionError::Unavailable(_) | SessionError::NotStarted { .. })) => {
@@ -103,7 +105,7 @@ impl Contenders {
         }
     }
 
-    /// Records the reason, and the roster's hint how to install what is missing.
+    /// Records why a contender cannot run, with the roster's hint how to install what is missing.
     fn mark_unavailable(&mut self, entry: &RosterEntry, reason: String) {
         let reason = entry.hint().map_or(reason.clone(), |hint| format!("{reason}; {hint}"));
         self.absent.insert(entry.name.clone(), reason);
@@ -157,7 +159,13 @@ impl Query for RosterEntry {
         match receipt_and_methods(self, &command, time_limit) {
             Ok((mut receipt, methods)) => {
                 receipt.language = self.language.clone().filter(|_| self.file.is_some());
-                Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
+                Ok(Contender {
+                    command,
+                    receipt,
+                    methods,
+                    warmup: self.warmup,
+                    collects_garbage: self.collects,
+                })
             }
             Err(SessionError::Interrupted) => Err(SessionError::Interrupted),
             Err(error) => {

@@ -17,14 +17,14 @@ pub struct Contender {
     /// How the contender warms up before its timed readings.
     pub warmup: Warmup,
     /// True if the contender collects garbage after the last reading of a turn, before it answers.
-    pub collects: bool,
+    pub collects_garbage: bool,
 }
 
 /// The method that the name of a trial selects, with a definite scan, and with parameters that have
 /// full names and are within their bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedMethod {
-    /// Includes the scan that will be used.
+    /// The contender, the method, and the scan that is used.
     pub id: MethodId,
     pub params: Params,
     /// The contender's description of the method.
@@ -34,17 +34,17 @@ pub struct ResolvedMethod {
 /// The method name that matches every name; the contender `command` offers it.
 const ANY_METHOD: &str = "*";
 
-/// Means "no scan" in the protocol.
+/// The word of the protocol for "no scan".
 const NO_SCAN: &str = "-";
 
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     #[error("{contender} has no method '{method}' (it has: {known})")]
-    Unknown { contender: String, method: String, known: String },
+    UnknownMethod { contender: String, method: String, known: String },
     #[error("{method}: no scan '{scan}' for {work} here (there are: {known})")]
     NoScan { method: String, scan: String, work: Work, known: String },
     #[error("{method} has no scans to choose from for {work}: name it without '/{scan}'")]
-    NoChoice { method: String, scan: String, work: Work },
+    NoScanChoice { method: String, scan: String, work: Work },
     #[error("{method}: no {work} here (it does: {known})")]
     NoWork { method: String, work: Work, known: String },
     #[error("no contender '{0}' in the roster")]
@@ -79,7 +79,7 @@ impl Contender {
 
     fn unknown_method(&self, method: &str) -> ResolveError {
         let known: Vec<&str> = self.methods.iter().map(|method| method.method.as_str()).collect();
-        ResolveError::Unknown {
+        ResolveError::UnknownMethod {
             contender: self.receipt.contender.clone(),
             method: method.to_owned(),
             known: known.join(", "),
@@ -110,7 +110,7 @@ fn no_scan_error(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
     let offered = line.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
     if let (Some(scan), [_, ..]) = (&id.scan, offered) {
         if offered == [NO_SCAN] {
-            return ResolveError::NoChoice { method, scan: scan.clone(), work };
+            return ResolveError::NoScanChoice { method, scan: scan.clone(), work };
         }
         let known = offered.join(", ");
         return ResolveError::NoScan { method, scan: scan.clone(), work, known };
@@ -137,7 +137,13 @@ mod tests {
         let command = CommandLine { program: "x".into(), ..CommandLine::default() };
         let receipt =
             Receipt { contender: "x".into(), version: "1".into(), runtime: String::new(), language: None };
-        Contender { command, receipt, methods: vec![method], warmup: Warmup::default(), collects: false }
+        Contender {
+            command,
+            receipt,
+            methods: vec![method],
+            warmup: Warmup::default(),
+            collects_garbage: false,
+        }
     }
 
     #[test]

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
 /// The path of a file within a contender's folder, and its content.
-type File = (&'static str, &'static [u8]);
+type EmbeddedFile = (&'static str, &'static [u8]);
 
-/// The files of every contender, by name of its folder; the build script writes this list.
-const EMBEDDED: &[(&str, &[File])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+/// The files of every contender, by the name of its folder. The build script writes this list.
+const EMBEDDED: &[(&str, &[EmbeddedFile])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
 pub(super) fn cache_folder() -> io::Result<PathBuf> {
     let places = etcetera::choose_base_strategy().map_err(|error| io::Error::other(error.to_string()))?;
@@ -32,7 +32,7 @@ pub(super) fn extracted_folder(name: &str) -> io::Result<PathBuf> {
             format!("readlab carries no sources of '{name}'"),
         ));
     };
-    let folder = cache_folder()?.join("contenders").join(format!("{name}-{}", digest(files)));
+    let folder = cache_folder()?.join("contenders").join(format!("{name}-{}", files_digest(files)));
     if !folder.is_dir() {
         extract(files, &folder)?;
     }
@@ -41,7 +41,7 @@ pub(super) fn extracted_folder(name: &str) -> io::Result<PathBuf> {
 
 /// Writes all files into a folder with a temporary name, which is then renamed. If another process
 /// was faster, its folder stays.
-fn extract(files: &[File], folder: &Path) -> io::Result<()> {
+fn extract(files: &[EmbeddedFile], folder: &Path) -> io::Result<()> {
     let parent = folder.parent().expect("it was joined from a parent");
     fs::create_dir_all(parent)?;
     let part = tempfile::Builder::new().prefix(".part-").tempdir_in(parent)?;
@@ -56,7 +56,7 @@ fn extract(files: &[File], folder: &Path) -> io::Result<()> {
     fs::set_permissions(part.path(), fs::Permissions::from_mode(0o755))?;
     match fs::rename(part.path(), folder) {
         Ok(()) => {
-            // The folder was renamed, so there is nothing left to remove.
+            // The folder was renamed, so there is no temporary folder to remove.
             let _ = part.keep();
             Ok(())
         }
@@ -66,7 +66,7 @@ fn extract(files: &[File], folder: &Path) -> io::Result<()> {
 }
 
 /// The XXH3 digest over names and contents, 16 hexadecimal digits.
-fn digest(files: &[File]) -> String {
+fn files_digest(files: &[EmbeddedFile]) -> String {
     let mut digest = Xxh3::new();
     for (name, content) in files {
         digest.update(&(name.len() as u64).to_le_bytes());
@@ -110,7 +110,7 @@ mod tests {
     fn sources_are_extracted_once_and_scripts_are_executable() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("x-1");
-        let files: &[File] = &[("a.sh", b"#!/bin/sh\n"), ("b/c.txt", b"text")];
+        let files: &[EmbeddedFile] = &[("a.sh", b"#!/bin/sh\n"), ("b/c.txt", b"text")];
         extract(files, &folder).unwrap();
         extract(files, &folder).unwrap();
         let mode = |name: &str| folder.join(name).metadata().unwrap().permissions().mode();
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn another_content_or_name_gives_another_folder() {
-        let digests = [&[("a", &b"b"[..])][..], &[("ab", b"")], &[("a", b"c")]].map(digest);
+        let digests = [&[("a", &b"b"[..])][..], &[("ab", b"")], &[("a", b"c")]].map(files_digest);
         assert!(digests[0] != digests[1] && digests[1] != digests[2] && digests[0] != digests[2]);
     }
 }

@@ -42,22 +42,22 @@ pub enum Trend {
 }
 
 /// Series with fewer readings are not judged.
-const LENGTH_MIN: usize = 20;
+const READINGS_MIN: usize = 20;
 /// Shortest segment: fewer readings are a spike, not a level.
-const SEGMENT_MIN: usize = 4;
+const SEGMENT_READINGS_MIN: usize = 4;
 /// Penalty for each cut, in noise variances times `ln n`.
-const PENALTY: f64 = 4.0;
-/// Levels that differ from the last by less than half a percent count as the same level.
+const CUT_PENALTY_FACTOR: f64 = 4.0;
+/// A level that differs from the last level by less than half a percent counts as the same level.
 const SAME_LEVEL_SHARE_MAX: f64 = 0.005;
 
 /// Judges a series of wall times in nanoseconds, in the order in which they were taken.
 pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
-    if walls_ns.len() < LENGTH_MIN {
+    if walls_ns.len() < READINGS_MIN {
         return Steadiness::TooShort;
     }
     let logs: Vec<f64> = walls_ns.iter().map(|&wall| float(wall.max(1)).ln()).collect();
     let logs = without_spikes(&logs);
-    let starts = segments(&logs);
+    let starts = segment_starts(&logs);
     let level = |index: usize| {
         let end = starts.get(index + 1).copied().unwrap_or(logs.len());
         median(logs[starts[index]..end].iter().copied()).expect("a segment holds readings")
@@ -65,7 +65,7 @@ pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
     let last = level(starts.len() - 1);
     let unlike = (0..starts.len()).rev().find(|&index| (level(index) - last).abs() > SAME_LEVEL_SHARE_MAX);
     let from = unlike.map_or(0, |index| starts[index + 1]);
-    if logs.len() - from < (logs.len() / 4).max(SEGMENT_MIN) {
+    if logs.len() - from < (logs.len() / 4).max(SEGMENT_READINGS_MIN) {
         return Steadiness::NoSteadyState;
     }
     let trend = match level(0) - last {
@@ -99,7 +99,7 @@ fn noise_sd(logs: &[f64]) -> f64 {
 
 /// The first readings of the segments with the least total cost. The run time grows with the square
 /// of the number of readings.
-fn segments(logs: &[f64]) -> Vec<usize> {
+fn segment_starts(logs: &[f64]) -> Vec<usize> {
     let n = logs.len();
     let (mut sums, mut squares) = (vec![0.0], vec![0.0]);
     for log in logs {
@@ -109,13 +109,13 @@ fn segments(logs: &[f64]) -> Vec<usize> {
     let cost = |from: usize, to: usize| {
         squares[to] - squares[from] - (sums[to] - sums[from]).powi(2) / count(to - from)
     };
-    let penalty = PENALTY * count(n).ln() * noise_sd(logs).powi(2);
+    let penalty = CUT_PENALTY_FACTOR * count(n).ln() * noise_sd(logs).powi(2);
     let mut best = vec![f64::INFINITY; n + 1];
     best[0] = -penalty;
     let mut previous = vec![0; n + 1];
-    for end in SEGMENT_MIN..=n {
+    for end in SEGMENT_READINGS_MIN..=n {
         let total = |from: usize| best[from] + cost(from, end) + penalty;
-        let candidates = 0..=end - SEGMENT_MIN;
+        let candidates = 0..=end - SEGMENT_READINGS_MIN;
         let from = candidates.min_by(|&a, &b| total(a).total_cmp(&total(b))).unwrap_or(0);
         (best[end], previous[end]) = (total(from), from);
     }

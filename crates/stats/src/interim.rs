@@ -9,8 +9,8 @@
 //! Society B 51, 1989).
 //!
 //! With these errors, simulated races of 8 and of 30 identical trials find at most 5 % of the
-//! trials slower than the first ([`crate::SharedVariance::against_first`]) after all interim
-//! analyses.
+//! trials slower than the first ([`crate::SharedVariance::significance_against_first`]) after all
+//! interim analyses.
 
 use crate::interval::Confidence;
 

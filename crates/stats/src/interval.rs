@@ -5,7 +5,7 @@ use crate::quantile;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-/// With more comparisons than this, the share of trials that are called slower by chance hardly
+/// Beyond this number of comparisons, the share of trials that are called slower by chance hardly
 /// grows.
 const COMPARISONS_MAX: usize = 7;
 
@@ -33,8 +33,8 @@ pub enum IntervalRule {
 }
 
 impl IntervalRule {
-    /// The rule of an interval that comes from the intervals of two numbers: the rule of both, or
-    /// of the one whose rule is known; `None` where they differ.
+    /// The rule of an interval that is computed from the intervals of two numbers: their common
+    /// rule, or the only known rule; `None` if the rules differ or none is known.
     pub fn of_both(one: Option<IntervalRule>, other: Option<IntervalRule>) -> Option<IntervalRule> {
         match (one, other) {
             (Some(one), Some(other)) => (one == other).then_some(one),
@@ -107,7 +107,7 @@ impl Interval {
         Interval { low: end(tail), high: end(1.0 - tail) }
     }
 
-    /// The interval that reaches equally far in both directions.
+    /// The interval from `centre - reach` to `centre + reach`.
     pub(crate) fn around(centre: f64, reach: f64) -> Interval {
         Interval { low: centre - reach, high: centre + reach }
     }
@@ -118,10 +118,10 @@ impl Confidence {
     /// value.
     pub const REPORTED: Confidence = Confidence { two_sided_error: 0.05 };
 
-    /// The confidence of a ratio of readings that also decided when they ended
-    /// ([`crate::SharedVariance::of_decided_race`]). In simulated races 2.5 % would be enough. On real
-    /// machines disturbances last for several rounds, which the test takes for independent: at 1 %
-    /// it calls equal commands different in 1 of 100 pairs.
+    /// The confidence of a ratio of readings that also decided when the race ended
+    /// ([`crate::SharedVariance::of_decided_race`]). In simulated races 2.5 % would be enough. On
+    /// real machines disturbances last for several rounds, but the test treats rounds as
+    /// independent: at 1 % it calls equal commands different in 1 of 100 pairs.
     pub(crate) const DECIDED: Confidence = Confidence { two_sided_error: 0.01 };
 
     /// The confidence of an interval that misses in this share of experiments, for example 0.005.
@@ -130,8 +130,8 @@ impl Confidence {
         Confidence { two_sided_error: two_sided_error.clamp(1e-12, 0.5) }
     }
 
-    /// The confidence of each of `comparisons` comparisons with a trial that was chosen because it
-    /// looked fast.
+    /// The confidence of each of `comparisons` comparisons with a trial that was chosen because its
+    /// readings were fast.
     ///
     /// The chosen trial is slower than its readings suggest: at 95 %, every tenth of eight
     /// identical trials and every sixth of thirty would be called slower than it. So the error is

@@ -2,11 +2,11 @@
 //! files and no clocks. A number comes with its round and its fill of the page cache
 //! ([`Observation`]); the crate knows nothing else about what was measured.
 //!
-//! No number is dropped; outliers are only counted. A reported interval has 95 % confidence (a
-//! ratio in a race that its readings decided 99 %), and is
-//! `None` where there are too few numbers: a single trial or a single pair needs five, trials of a
-//! state that share their noise need two ([`SharedVariance`]). The same numbers give the same
-//! results: resampling uses a fixed seed.
+//! No number is left out; outliers are only counted. A reported interval has 95 % confidence, or 99
+//! % for a ratio in a race that ended because of its readings, and is `None` where there are too
+//! few numbers: a single trial or a single pair needs five, trials of a state that share their
+//! noise need two ([`SharedVariance`]). The same numbers give the same results: resampling uses a
+//! fixed seed.
 //!
 //! Simulations count how often an interval holds the true value. In the tests of each commit, long
 //! simulations run a tenth of their draws, with a bound that allows for the larger chance error.
@@ -57,7 +57,7 @@ pub use regression::{
     AbsoluteErrors, FittedLine, LeastSquares, RelativeErrors, TheilSen, least_squares, theil_sen,
     theil_sen_intervals, weighted_least_squares,
 };
-pub use scalability::{COUNTS_MIN, FittedLaw, LAW_ROUNDS_MIN, Law};
+pub use scalability::{FittedLaw, LAW_ROUNDS_MIN, Law, READER_COUNTS_MIN};
 pub use search::{EXHAUSTIVE_READINGS, PredictedRatio, Search, SearchRules, Setting};
 pub use shared_variance::{SharedLocation, SharedRatio, SharedVariance};
 pub use sign_test::median_interval;

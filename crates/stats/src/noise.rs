@@ -31,8 +31,8 @@ pub enum NoiseKind {
     Disturbed,
 }
 
-const SMALL_SD: f64 = 0.02;
-const ROUNDS_OF_FILL: u32 = 4;
+const NORMAL_NOISE_SD: f64 = 0.02;
+const ROUNDS_PER_FILL: u32 = 4;
 
 impl Noise {
     pub fn new(seed: u64) -> Noise {
@@ -55,7 +55,7 @@ impl Noise {
         -(1.0 - self.uniform()).ln()
     }
 
-    /// Returns `much` with this probability, otherwise zero.
+    /// Returns `much` with this probability, and otherwise zero.
     pub fn spike_with_probability(&mut self, probability: f64, much: f64) -> f64 {
         if self.uniform() < probability { much } else { 0.0 }
     }
@@ -81,19 +81,19 @@ impl NoiseKind {
         match self {
             // The spikes shift the median upwards: 0.95 * Φ(x) = 0.5 at x = 0.066 standard
             // deviations.
-            NoiseKind::Spikes => 0.066 * SMALL_SD,
+            NoiseKind::Spikes => 0.066 * NORMAL_NOISE_SD,
             _ => 0.0,
         }
     }
 
     /// The logarithms of a trial's readings, one for each round.
-    pub fn readings(self, rounds: u32, noise: &mut Noise) -> Vec<Observation> {
+    pub fn simulated_logs(self, rounds: u32, noise: &mut Noise) -> Vec<Observation> {
         let mut of_fill = 0.0;
         let mut reading = |round: u32| {
-            if round.is_multiple_of(ROUNDS_OF_FILL) {
+            if round.is_multiple_of(ROUNDS_PER_FILL) {
                 of_fill = 0.05 * noise.normal();
             }
-            let small = SMALL_SD * noise.normal();
+            let small = NORMAL_NOISE_SD * noise.normal();
             let value = match self {
                 NoiseKind::Normal | NoiseKind::Disturbed => small,
                 NoiseKind::Lognormal => (0.03 * noise.normal().exp()).ln_1p() - 0.03_f64.ln_1p(),
@@ -104,15 +104,15 @@ impl NoiseKind {
                 NoiseKind::Fills => small + of_fill,
                 NoiseKind::Spikes => small + noise.spike_with_probability(0.05, 3_f64.ln()),
             };
-            let fill = if self == NoiseKind::Fills { round / ROUNDS_OF_FILL } else { round };
+            let fill = if self == NoiseKind::Fills { round / ROUNDS_PER_FILL } else { round };
             Observation { value, fill, round }
         };
         (0..rounds).map(&mut reading).collect()
     }
 
     /// The logarithms of a reference that takes `factor` times as long, and of a trial.
-    pub fn pair(self, rounds: u32, factor: f64, noise: &mut Noise) -> [Vec<Observation>; 2] {
-        let (mut reference, trial) = (self.readings(rounds, noise), self.readings(rounds, noise));
+    pub fn simulated_pair_logs(self, rounds: u32, factor: f64, noise: &mut Noise) -> [Vec<Observation>; 2] {
+        let (mut reference, trial) = (self.simulated_logs(rounds, noise), self.simulated_logs(rounds, noise));
         if self == NoiseKind::Disturbed {
             reference[0].value += 10_f64.ln();
         }

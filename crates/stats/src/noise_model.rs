@@ -4,7 +4,7 @@
 use crate::{Confidence, Interval, Noise, Observation, SharedVariance, count, mean_interval, median};
 use std::collections::BTreeMap;
 
-/// The noise of readings in logarithms, one variant for each model.
+/// A model of the noise in the logarithms of readings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NoiseModel {
     /// Normal noise with this standard deviation.
@@ -18,7 +18,7 @@ pub enum NoiseModel {
     OneLoud,
     /// Exponential noise: a neighbour takes this share of the reference's time on average.
     Neighbour(f64),
-    /// Exponential noise in proportion to each time: a neighbour takes 30 % of it on average.
+    /// Exponential noise in proportion to each time: a neighbour adds 30 % of the time on average.
     NeighbourInProportion,
     /// One reading in twenty takes three times as long, beside normal noise.
     Spikes(f64),
@@ -91,7 +91,7 @@ impl NoiseModel {
         (0..trials).map(|at| one(at, noise)).collect()
     }
 
-    /// Whether the noise of a trial is of a kind that few readings do not reveal.
+    /// Whether a trial has a kind of noise that few readings do not show.
     fn is_loud(self, kind: f64) -> bool {
         match self {
             NoiseModel::OneLoud => kind > 0.1,
@@ -189,7 +189,7 @@ impl TrueMedians {
 pub struct ModelCoverage {
     /// The share of intervals of ratios that hold the true value.
     pub ratio: f64,
-    /// The same of locations.
+    /// The share of intervals of locations that hold the true value.
     pub location: f64,
     /// The median width of ratios' intervals, divided by that of Student's interval.
     pub width: f64,
@@ -198,27 +198,27 @@ pub struct ModelCoverage {
     pub ratio_of_loud: Option<f64>,
 }
 
-/// A count of intervals, and of those that hold the true value.
+/// The number of intervals, and the number of intervals that hold the true value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct HeldCount {
-    held: usize,
-    of: usize,
+    held_count: usize,
+    total_count: usize,
 }
 
 impl HeldCount {
     pub(crate) fn add(&mut self, is_held: bool) {
-        self.held += usize::from(is_held);
-        self.of += 1;
+        self.held_count += usize::from(is_held);
+        self.total_count += 1;
     }
 
     pub(crate) fn share(self) -> f64 {
-        count(self.held) / count(self.of)
+        count(self.held_count) / count(self.total_count)
     }
 }
 
 impl TrueMedians {
-    /// Simulates `races` races under a model, whose medians these are. A missing interval counts as
-    /// one that does not hold the true value.
+    /// Simulates `races` races under a model. A missing interval counts as an interval that does
+    /// not hold the true value.
     pub fn coverage(
         &mut self,
         model: NoiseModel,
@@ -254,7 +254,7 @@ impl TrueMedians {
             ratio: ratios.share(),
             location: locations.share(),
             width: width / student,
-            ratio_of_loud: (of_loud.of > 0).then(|| of_loud.share()),
+            ratio_of_loud: (of_loud.total_count > 0).then(|| of_loud.share()),
         }
     }
 }

@@ -1,18 +1,18 @@
-//! Several pairs of trials that differ in the same thing, as the same methods do at two locations of
-//! a content: the ratio of all pairs together, and the pairs whose ratio differs from the others.
+//! Several pairs of trials that differ in one condition, such as the same methods at two locations
+//! of a content: the ratio over all pairs, and the pairs whose ratio differs from the others.
 //!
 //! The ratio of all pairs is the mean of the logarithms of their ratios: each pair counts once, no
-//! matter how often it was read. Two kinds of noise make it uncertain, and its interval is the wider
-//! of the two that follow from them.
+//! matter how often it was read. Two kinds of noise make it uncertain, and its interval is the
+//! wider of the two that follow from them.
 //!
-//! 1. The noise of the pairs. Their intervals are those of [`SharedVariance`], and the half-width of
-//!    their mean is √(Σ half²) / m for m pairs.
+//! 1. The noise of the pairs. Their intervals are those of [`SharedVariance`], and the half-width
+//!    of their mean is √(Σ half²) / m for m pairs.
 //! 2. Disturbances of one side in a unit, for all its trials alike, such as a fill that puts the
-//!    pages of one file at other places in memory. More pairs do not make this noise smaller. So the
-//!    means of the pairs by unit, minus the ratio of each pair, have Student's interval. Two or three
-//!    units say little about a spread, and Student's quantile of so few is very wide. So the quantile
-//!    is that of [`FREEDOM_MIN`] degrees of freedom at least; the prior of the spreads in 1 makes up
-//!    for few units in the same way.
+//!    pages of one file at other places in memory. More pairs do not make this noise smaller. So
+//!    the means of the pairs by unit, minus the ratio of each pair, have Student's interval. Two or
+//!    three units say little about a spread, and Student's quantile of so few is very wide. So the
+//!    quantile is that of [`DEGREES_OF_FREEDOM_MIN`] degrees of freedom at least; the prior of the
+//!    spreads in 1 makes up for few units in the same way.
 //!
 //! A pair is unlike the others if its distance from the median of all pairs is larger than the
 //! intervals of both allow, at an error that is divided by the number of pairs (Dunn, *Multiple
@@ -22,14 +22,14 @@ use crate::interval::{Confidence, Interval, IntervalRule, RuledInterval};
 use crate::median;
 use crate::number::{count, mean};
 use crate::shared_variance::{
-    LogDifference, RANK_TEST_FROM, RANK_TEST_FROM_AGAINST_CHOSEN, SharedRatio, SharedVariance,
+    CHOSEN_RANK_TEST_PAIRS_MIN, LogDifference, RANK_TEST_PAIRS_MIN, SharedRatio, SharedVariance,
 };
 use crate::student::{mean_and_sd, student_t};
 use crate::two_way::LogTime;
 use std::collections::BTreeMap;
 
 /// Smallest number of degrees of freedom for Student's quantile.
-const FREEDOM_MIN: f64 = 4.0;
+const DEGREES_OF_FREEDOM_MIN: f64 = 4.0;
 
 /// A trial and its reference.
 struct ComparedPair {
@@ -64,11 +64,11 @@ impl SharedVariance {
     }
 
     /// Whether the ratio of each of these pairs differs from the ratios of the others.
-    pub fn unlike_others(&self, pairs: &[[usize; 2]]) -> Vec<bool> {
+    pub fn are_unlike_others(&self, pairs: &[[usize; 2]]) -> Vec<bool> {
         let error = Confidence::REPORTED.error() / count(pairs.len().max(1));
         let log_ratio = |[trial, reference]: &[usize; 2]| {
             let confidence = Confidence::with_error(error);
-            let difference = self.compare(*trial, *reference, confidence, RANK_TEST_FROM_AGAINST_CHOSEN)?;
+            let difference = self.compare(*trial, *reference, confidence, CHOSEN_RANK_TEST_PAIRS_MIN)?;
             let half_width = difference.interval?.ends.half_width();
             Some(LogRatio { estimate: difference.estimate, half_width })
         };
@@ -77,7 +77,7 @@ impl SharedVariance {
     }
 
     fn compare_pair(&self, [trial, reference]: [usize; 2]) -> Option<ComparedPair> {
-        let difference = self.compare(trial, reference, Confidence::REPORTED, RANK_TEST_FROM)?;
+        let difference = self.compare(trial, reference, Confidence::REPORTED, RANK_TEST_PAIRS_MIN)?;
         Some(ComparedPair { difference, by_unit: self.differences_by_unit(reference, trial)? })
     }
 }
@@ -94,8 +94,9 @@ fn mean_of_pairs(pairs: &[ComparedPair]) -> LogDifference {
     LogDifference { estimate, interval, pairs: means.len() }
 }
 
-/// The mean over the pairs in each unit, after each pair's own ratio is subtracted. Only units that
-/// hold half of the pairs count: the mean of a few pairs shows their noise and not that of the unit.
+/// The mean over the pairs in each unit, after the ratio of each pair is subtracted. Only units
+/// that hold at least half of the pairs count: the mean of a few pairs shows the noise of these
+/// pairs, not that of the unit.
 fn means_by_unit(pairs: &[ComparedPair]) -> Vec<f64> {
     let mut units = BTreeMap::<usize, Vec<f64>>::new();
     for ComparedPair { difference, by_unit } in pairs {
@@ -114,7 +115,7 @@ fn half_width_by_pairs(half_widths: &[f64]) -> f64 {
 /// The half-width of the mean by the disturbances of single units.
 fn half_width_by_units(means: &[f64]) -> f64 {
     let units = count(means.len());
-    let t = |freedom: f64| student_t(freedom.max(FREEDOM_MIN), Confidence::REPORTED);
+    let t = |freedom: f64| student_t(freedom.max(DEGREES_OF_FREEDOM_MIN), Confidence::REPORTED);
     mean_and_sd(means).1.map_or(0.0, |sd| t(units - 1.0) * sd / units.sqrt())
 }
 
@@ -137,7 +138,7 @@ fn is_unlike(log_ratios: &[Option<LogRatio>], index: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::fewest_by_chance;
+    use crate::testing::fewest_holding_draws;
     use crate::{Noise, Observation};
 
     const METHOD_COUNT: usize = 8;
@@ -191,7 +192,7 @@ mod tests {
     fn the_interval_of_all_pairs_holds_the_true_ratio_in_few_rounds_and_in_many() {
         for (rounds, ratio) in [(2, 1.0), (3, 1.0), (5, 0.8), (10, 1.0)] {
             let held = count_holding(SecondSide::faster_by(ratio), rounds, ratio, 300);
-            assert!(held >= fewest_by_chance(0.94, 300), "{rounds} rounds: {held} of 300");
+            assert!(held >= fewest_holding_draws(0.94, 300), "{rounds} rounds: {held} of 300");
         }
     }
 
@@ -200,7 +201,7 @@ mod tests {
         let side = SecondSide { round_sd: 0.05, ..SecondSide::faster_by(1.0) };
         for rounds in [6, 10] {
             let held = count_holding(side, rounds, 1.0, 300);
-            assert!(held >= fewest_by_chance(0.93, 300), "{rounds} rounds: {held} of 300");
+            assert!(held >= fewest_holding_draws(0.93, 300), "{rounds} rounds: {held} of 300");
         }
     }
 
@@ -228,12 +229,15 @@ mod tests {
     fn a_pair_that_is_slower_than_the_others_is_found_and_equal_pairs_are_not() {
         let mut side = SecondSide::faster_by(1.0);
         side.factors[3] = 0.5;
-        let found = side.run_race(5, &mut Noise::new(9)).unlike_others(&method_pairs());
+        let found = side.run_race(5, &mut Noise::new(9)).are_unlike_others(&method_pairs());
         let expected: Vec<bool> = (0..METHOD_COUNT).map(|method| method == 3).collect();
         assert_eq!(found, expected);
         let mut noise = Noise::new(17);
         let has_unlike = |_: &u32| {
-            SecondSide::faster_by(0.8).run_race(5, &mut noise).unlike_others(&method_pairs()).contains(&true)
+            SecondSide::faster_by(0.8)
+                .run_race(5, &mut noise)
+                .are_unlike_others(&method_pairs())
+                .contains(&true)
         };
         let races = (0..200).filter(has_unlike).count();
         assert!(races <= 20, "{races} of 200 races, where 10 are expected by chance");

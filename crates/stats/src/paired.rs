@@ -5,12 +5,12 @@
 //! several rounds ([`GroupedValues`]).
 //!
 //! A neighbour can make one reading ten times as long. The difference of its pair is then farther
-//! from the median than [`FAR_DEVIATIONS`] robust standard deviations (the median absolute
-//! deviation: Hampel, *The Influence Curve and Its Role in Robust Estimation*, Journal of the
-//! American Statistical Association 69, 1974). It keeps its sign, and is moved to a little beyond
-//! the farthest of the others: ranks need no more, and one disturbed reading of the reference does
-//! not widen the intervals of all trials. If more than a fifth of the differences are that far from
-//! the median, they are not disturbances and are not moved.
+//! from the median than [`DISTURBED_DEVIATIONS_MIN`] robust standard deviations (the median
+//! absolute deviation: Hampel, *The Influence Curve and Its Role in Robust Estimation*, Journal of
+//! the American Statistical Association 69, 1974). Such a difference keeps its sign, and is moved
+//! to a little beyond the farthest of the others: its rank stays the same, and one disturbed
+//! reading of the reference does not widen the intervals of all trials. If more than a fifth of the
+//! differences are that far from the median, they are not disturbances and are not moved.
 
 use crate::interval::{Confidence, Interval};
 use crate::observation::{GroupedValues, Observation};
@@ -18,17 +18,17 @@ use crate::signed_rank::SignedRank;
 use crate::{quantile, sorted};
 
 /// Differences farther than this many robust standard deviations from the median are disturbed.
-const FAR_DEVIATIONS: f64 = 12.0;
+const DISTURBED_DEVIATIONS_MIN: f64 = 12.0;
 
-/// Disturbed differences are moved to this factor times the largest distance of the others from the
-/// median.
-const REACH_FACTOR: f64 = 1.2;
+/// Disturbed differences are moved to this many times the largest distance of the other differences
+/// from the median.
+const DISTURBED_DISTANCE_FACTOR: f64 = 1.2;
 
 /// At most one in this many differences may be disturbed.
-const DISTURBED_SHARE: usize = 5;
+const DISTURBED_DIVISOR: usize = 5;
 
 /// The median absolute deviation of normal noise, in standard deviations.
-const NORMAL_MAD: f64 = 0.6745;
+const NORMAL_MAD_PER_SD: f64 = 0.6745;
 
 /// The differences of two logarithms, one for each round that holds both.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,21 +37,21 @@ pub(crate) struct PairedDifferences(GroupedValues);
 impl PairedDifferences {
     /// Groups the differences of the rounds.
     pub(crate) fn from_differences(differences: &[Observation]) -> PairedDifferences {
-        let GroupedValues { singles, groups } = GroupedValues::from_observations(differences);
+        let GroupedValues { values, groups } = GroupedValues::from_observations(differences);
         PairedDifferences(GroupedValues {
-            singles: pull_in_disturbed(singles),
+            values: pull_in_disturbed(values),
             groups: groups.map(pull_in_disturbed),
         })
     }
 
     /// All differences, sorted, after disturbed ones were moved.
     pub(crate) fn sorted(&self) -> &[f64] {
-        &self.0.singles
+        &self.0.values
     }
 
     /// The centre of the differences; `None` without differences.
     pub(crate) fn estimate(&self) -> Option<f64> {
-        SignedRank::new(self.0.groups.as_ref().unwrap_or(&self.0.singles)).estimate()
+        SignedRank::new(self.0.groups.as_ref().unwrap_or(&self.0.values)).estimate()
     }
 
     /// The interval of the centre; `None` with too few differences.
@@ -60,19 +60,19 @@ impl PairedDifferences {
     }
 }
 
-/// The same values in the same order, with disturbed values moved closer to the others. Sorted
-/// values stay sorted.
+/// The values in the same order, with disturbed values moved closer to the others. Sorted values
+/// stay sorted.
 pub(crate) fn pull_in_disturbed(mut values: Vec<f64>) -> Vec<f64> {
     let centre = quantile(&sorted(values.iter().copied()), 0.5);
     let away = sorted(values.iter().map(|value| (value - centre).abs()));
-    let far = FAR_DEVIATIONS * quantile(&away, 0.5) / NORMAL_MAD;
+    let far = DISTURBED_DEVIATIONS_MIN * quantile(&away, 0.5) / NORMAL_MAD_PER_SD;
     let near = away.partition_point(|away| *away <= far);
     let disturbed = away.len() - near;
     // Without any spread, no distance can be called large.
-    if disturbed == 0 || disturbed > away.len() / DISTURBED_SHARE || far <= 0.0 {
+    if disturbed == 0 || disturbed > away.len() / DISTURBED_DIVISOR || far <= 0.0 {
         return values;
     }
-    let reach = REACH_FACTOR * away[near - 1];
+    let reach = DISTURBED_DISTANCE_FACTOR * away[near - 1];
     values.iter_mut().for_each(|value| {
         if (*value - centre).abs() > far {
             *value = centre + reach * (*value - centre).signum();

@@ -15,19 +15,19 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The weights of the points come from the line of the previous iteration. There are at most this many
-/// iterations.
-const WEIGHINGS_MAX: usize = 50;
+/// The largest number of iterations. The weights of the points come from the line of the previous
+/// iteration.
+const ITERATIONS_MAX: usize = 50;
 
-/// The iteration ends when the weights change by less than this share.
-const WEIGHTS_PRECISION: f64 = 1e-12;
+/// The iterations end when the weights change by less than this share.
+const WEIGHT_CHANGE_SHARE_MIN: f64 = 1e-12;
 
-/// The fitted value that weights a point stays between its y divided by this factor and y times
-/// this factor. A line through wild points may even be negative.
-const WEIGHT_RANGE: f64 = 10.0;
+/// The fitted value that determines the weight of a point is kept between y divided by this factor
+/// and y times this factor, because a line through outliers may even be negative.
+const FITTED_VALUE_FACTOR_MAX: f64 = 10.0;
 
 /// Number of bootstrap resamples.
-const RESAMPLES: usize = 500;
+const RESAMPLE_COUNT: usize = 500;
 
 /// At most this many points are drawn for a resample: the run time grows with the square of their
 /// number.
@@ -97,7 +97,7 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<AbsoluteError
     }
     let unweighted = vec![1.0; points.len()];
     let sums = WeightedSums::new(points, &unweighted)?;
-    let (line, t) = (sums.line(), t_of_line(points));
+    let (line, t) = (sums.line(), student_t_of_line(points));
     let yy: f64 = points.iter().map(|(_, y)| (y - sums.mean_y).powi(2)).sum();
     let residual_sd = residual_sd(points, &line, &unweighted);
     let slope_se = residual_sd.map(|sd| sd / sums.xx.sqrt());
@@ -127,18 +127,19 @@ pub fn weighted_least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<Rela
     }
     let mut fitted: Vec<f64> = points.iter().map(|(_, y)| *y).collect();
     let mut sums = WeightedSums::new(points, &fitted)?;
-    for _ in 0..WEIGHINGS_MAX {
+    for _ in 0..ITERATIONS_MAX {
         let line = sums.line();
-        let within = |&(x, y): &(f64, f64)| line.at(x).clamp(y / WEIGHT_RANGE, y * WEIGHT_RANGE);
+        let within =
+            |&(x, y): &(f64, f64)| line.at(x).clamp(y / FITTED_VALUE_FACTOR_MAX, y * FITTED_VALUE_FACTOR_MAX);
         let next: Vec<f64> = points.iter().map(within).collect();
         let change = fitted.iter().zip(&next).map(|(old, new)| (new / old - 1.0).abs()).fold(0.0, f64::max);
         fitted = next;
         sums = WeightedSums::new(points, &fitted)?;
-        if change < WEIGHTS_PRECISION {
+        if change < WEIGHT_CHANGE_SHARE_MIN {
             break;
         }
     }
-    let (line, t) = (sums.line(), t_of_line(points));
+    let (line, t) = (sums.line(), student_t_of_line(points));
     let relative_sd = residual_sd(points, &line, &fitted);
     let (slope_error, intercept_error) = (sums.xx.sqrt().recip(), sums.intercept_error());
     Some(LeastSquares {
@@ -162,7 +163,7 @@ fn residual_sd(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> Opti
 }
 
 /// The quantile of Student's t with n-2 degrees of freedom.
-fn t_of_line(points: &[(f64, f64)]) -> f64 {
+fn student_t_of_line(points: &[(f64, f64)]) -> f64 {
     student_t(count(points.len()) - 2.0, Confidence::REPORTED)
 }
 
@@ -240,7 +241,7 @@ pub fn theil_sen_intervals(points: &[(f64, f64)], seed: u64) -> Option<TheilSen>
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let drawn_at_once = n.min(RESAMPLED_POINTS_MAX);
-    let resampled: Vec<FittedLine> = (0..RESAMPLES)
+    let resampled: Vec<FittedLine> = (0..RESAMPLE_COUNT)
         .filter_map(|_| {
             let drawn: Vec<_> = (0..drawn_at_once).map(|_| points[random.random_range(0..n)]).collect();
             theil_sen(&drawn)
@@ -266,11 +267,11 @@ pub fn theil_sen_intervals(points: &[(f64, f64)], seed: u64) -> Option<TheilSen>
 mod tests {
     use super::*;
     use crate::Noise;
-    use crate::testing::fewest_by_chance;
+    use crate::testing::fewest_holding_draws;
     use proptest::prelude::*;
 
-    /// Norris, "Calibration of Ozone Monitors", from the Statistical Reference Datasets of NIST: x and
-    /// y of each point.
+    /// Norris, "Calibration of Ozone Monitors", from the Statistical Reference Datasets of NIST: x
+    /// and y of each point.
     const NIST_NORRIS: [f64; 72] = [
         0.2, 0.1, 337.4, 338.8, 118.2, 118.1, 884.6, 888.0, 10.1, 9.2, 226.5, 228.1, 666.3, 668.5, 996.3,
         998.5, 448.6, 449.1, 777.0, 778.9, 558.2, 559.2, 0.4, 0.3, 0.6, 0.1, 775.5, 778.1, 666.9, 668.8,
@@ -374,8 +375,8 @@ mod tests {
         assert!(robust.half_width() < 50e-6 && robust.holds(20e-6), "{robust:?}");
     }
 
-    /// How many intervals of simulated sweeps hold the true value, for slope and intercept,
-    /// weighted and robust.
+    /// The number of intervals of simulated sweeps that hold the true value: slope and intercept by
+    /// weighted least squares, then slope and intercept by Theil and Sen.
     fn count_held(files: u32, sd: f64, sweeps: u64) -> [u64; 4] {
         let mut noise = Noise::new(u64::from(files));
         let mut held = [0; 4];
@@ -398,7 +399,7 @@ mod tests {
     #[test]
     fn intervals_of_sweeps_hold_the_true_line() {
         for (files, sd) in [(8, 0.05), (20, 0.1), (60, 0.2)] {
-            let least = fewest_by_chance(0.94, 100);
+            let least = fewest_holding_draws(0.94, 100);
             assert!(
                 count_held(files, sd, 100).iter().all(|held| *held >= least),
                 "{files} files: at least {least}"

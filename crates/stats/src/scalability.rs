@@ -16,18 +16,19 @@ use crate::student::student_t;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// With fewer different numbers of readers, three parameters fit too closely to trust the law.
-pub const COUNTS_MIN: usize = 5;
+/// With fewer different numbers of readers, three parameters fit any rates closely, so the law
+/// proves nothing.
+pub const READER_COUNTS_MIN: usize = 5;
 
-/// With fewer rounds, resampling says nothing.
+/// With fewer rounds, resampled rounds vary too little for an interval.
 pub const LAW_ROUNDS_MIN: usize = 5;
 
 /// Number of bootstrap resamples.
-const RESAMPLES: usize = 500;
+const RESAMPLE_COUNT: usize = 500;
 
-/// The weights come from the previous law. They are updated this many times: another update changes
-/// no digit that is shown.
-const WEIGHINGS: usize = 3;
+/// The weights come from the previous law and are updated this many times. Another update would
+/// change no digit that is shown.
+const WEIGHT_UPDATES: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Law {
@@ -42,7 +43,7 @@ pub struct Law {
 pub struct FittedLaw {
     pub law: Law,
     /// The law fitted with parameters that may be negative.
-    free: Law,
+    unbounded: Law,
     /// The laws of resampled rounds, with parameters that may be negative.
     resampled: Vec<Law>,
     widening: f64,
@@ -55,14 +56,14 @@ impl Law {
         self.rate_of_one * readers / (1.0 + self.contention * others + self.coherence * readers * others)
     }
 
-    /// The rate, at most that of perfect scaling. Needed where parameters may be negative.
+    /// The rate, at most that of perfect scaling: with negative parameters, the law may exceed it.
     fn bounded_at(&self, readers: f64) -> f64 {
         let perfect = self.rate_of_one * readers;
         Some(self.at(readers)).filter(|rate| *rate > 0.0).map_or(perfect, |rate| rate.min(perfect))
     }
 
     /// The number of readers beyond which the rate falls; `None` if it never falls.
-    pub fn peak(&self) -> Option<f64> {
+    pub fn peak_readers(&self) -> Option<f64> {
         (self.coherence > 0.0).then(|| ((1.0 - self.contention).max(0.0) / self.coherence).sqrt().max(1.0))
     }
 
@@ -70,7 +71,7 @@ impl Law {
     fn fit(counts: &[f64], rates: &[f64]) -> Option<Law> {
         let mut weights: Vec<f64> = rates.to_vec();
         let mut found = None;
-        for _ in 0..WEIGHINGS {
+        for _ in 0..WEIGHT_UPDATES {
             let law = fit_weighted(counts, rates, &weights, Parameters::NotNegative)?;
             weights = counts.iter().map(|&count| law.at(count)).collect();
             found = Some(law);
@@ -78,27 +79,27 @@ impl Law {
         found
     }
 
-    fn fit_free(counts: &[f64], rates: &[f64], bounded: &Law) -> Option<Law> {
+    fn fit_unbounded(counts: &[f64], rates: &[f64], bounded: &Law) -> Option<Law> {
         let weights: Vec<f64> = counts.iter().map(|&count| bounded.at(count)).collect();
         fit_weighted(counts, rates, &weights, Parameters::Free)
     }
 }
 
 impl FittedLaw {
-    /// Fits the law to rates by round and number of readers; all rounds have the same numbers.
-    /// `None` with fewer than [`COUNTS_MIN`] numbers or [`LAW_ROUNDS_MIN`] rounds.
+    /// Fits the law to rates by round and number of readers; all rounds have the same numbers of
+    /// readers. `None` with fewer than [`READER_COUNTS_MIN`] numbers or [`LAW_ROUNDS_MIN`] rounds.
     pub fn fit(counts: &[f64], rounds: &[Vec<f64>], seed: u64) -> Option<FittedLaw> {
-        if counts.len() < COUNTS_MIN || rounds.len() < LAW_ROUNDS_MIN {
+        if counts.len() < READER_COUNTS_MIN || rounds.len() < LAW_ROUNDS_MIN {
             return None;
         }
         let both = |drawn: &[&Vec<f64>]| {
-            let rates = mean_rates(drawn);
+            let rates = geometric_mean_rates(drawn);
             let law = Law::fit(counts, &rates)?;
-            Some([law, Law::fit_free(counts, &rates, &law)?])
+            Some([law, Law::fit_unbounded(counts, &rates, &law)?])
         };
         let [law, free] = both(&rounds.iter().collect::<Vec<_>>())?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let resampled = (0..RESAMPLES).filter_map(|_| {
+        let resampled = (0..RESAMPLE_COUNT).filter_map(|_| {
             let drawn: Vec<_> =
                 rounds.iter().map(|_| &rounds[random.random_range(0..rounds.len())]).collect();
             both(&drawn).map(|[_, free]| free)
@@ -107,7 +108,7 @@ impl FittedLaw {
         let freedom = count(rounds.len()) - 1.0;
         let normal = student_t(1e9, Confidence::REPORTED);
         let widening = student_t(freedom, Confidence::REPORTED) / normal * (1.0 + 1.0 / freedom).sqrt();
-        Some(FittedLaw { law, free, resampled, widening })
+        Some(FittedLaw { law, unbounded: free, resampled, widening })
     }
 
     pub fn rate_interval(&self, readers: f64) -> Interval {
@@ -124,12 +125,13 @@ impl FittedLaw {
 
     /// The interval of a property of the law; it always holds the fitted law's own value.
     fn interval_around(&self, of: impl Fn(&Law) -> f64) -> Interval {
-        let resampled = Interval::of_resampled(self.resampled.iter().map(&of), of(&self.free), self.widening);
+        let resampled =
+            Interval::of_resampled(self.resampled.iter().map(&of), of(&self.unbounded), self.widening);
         resampled.hull_with(Interval::around(of(&self.law), 0.0))
     }
 }
 
-fn mean_rates(rounds: &[&Vec<f64>]) -> Vec<f64> {
+fn geometric_mean_rates(rounds: &[&Vec<f64>]) -> Vec<f64> {
     let logs = |at: usize| rounds.iter().map(|rates| rates[at].ln()).collect::<Vec<f64>>();
     (0..rounds.first().map_or(0, |rates| rates.len())).map(|at| mean(&logs(at)).exp()).collect()
 }
@@ -222,7 +224,7 @@ fn solve(rows: &[Equation], kept: KeptTerms) -> Option<[f64; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::fewest_by_chance;
+    use crate::testing::fewest_holding_draws;
 
     const COUNTS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0];
 
@@ -262,12 +264,12 @@ mod tests {
 
     #[test]
     fn a_rate_that_falls_has_a_peak_and_another_has_none() {
-        let peak = TRUE_LAW.peak().unwrap();
+        let peak = TRUE_LAW.peak_readers().unwrap();
         assert!(
             TRUE_LAW.at(peak) > TRUE_LAW.at(peak - 1.0) && TRUE_LAW.at(peak) > TRUE_LAW.at(peak + 1.0),
             "{peak}"
         );
-        assert_eq!(WITHOUT_COHERENCE.peak(), None);
+        assert_eq!(WITHOUT_COHERENCE.peak_readers(), None);
     }
 
     /// Checks that each interval holds the true value in at least `least` simulated experiments.
@@ -289,11 +291,11 @@ mod tests {
     #[test]
     fn intervals_hold_the_truth() {
         for (law, runs) in [(TRUE_LAW, 200), (WITHOUT_CONTENTION, 50), (WITHOUT_COHERENCE, 50)] {
-            assert_intervals_hold(&law, runs, fewest_by_chance(0.95, runs));
+            assert_intervals_hold(&law, runs, fewest_holding_draws(0.95, runs));
         }
     }
 
-    /// Each test takes up to a second, with enough experiments to detect a deviation of two
+    /// Tests that take up to a second each, with enough experiments to detect a deviation of two
     /// percent.
     mod ring2 {
         use super::*;

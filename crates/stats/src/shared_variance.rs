@@ -64,31 +64,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// From this many pairs on, the interval of a ratio comes from the signed-rank test; from this many
 /// units on, that of a location comes from the sign test.
-pub(crate) const RANK_TEST_FROM: usize = 6;
+pub(crate) const RANK_TEST_PAIRS_MIN: usize = 6;
 
-/// The same number where the error is divided by the number of comparisons: with fewer pairs, the
-/// test has no interval at this error.
-pub(crate) const RANK_TEST_FROM_AGAINST_CHOSEN: usize = 8;
+/// The same number if the error is divided by the number of comparisons: with fewer pairs, the test
+/// has no interval at the smaller error.
+pub(crate) const CHOSEN_RANK_TEST_PAIRS_MIN: usize = 8;
 
 /// Locations of fewer trials have Student's interval.
 const LOCATION_TRIALS_MIN: usize = 8;
 
 /// From this many units on, a disturbed reading can be recognised.
-const DISTURBED_FROM: usize = 5;
+const DISTURBED_UNITS_MIN: usize = 5;
 
 /// A reading is moved only if this many other trials were read in its unit. With two others, a
 /// disturbed reading of either would shift their median.
 const OTHER_TRIALS_MIN: usize = 3;
 
-const SWEEPS_OF_RESIDUALS: usize = 3;
-const SWEEPS_OF_EFFECTS: usize = 5;
+const RESIDUAL_SWEEPS: usize = 3;
+const EFFECT_SWEEPS: usize = 5;
 
 /// λ with three or more pairs.
-const CALIBRATION: f64 = 1.05;
+const CALIBRATION_FACTOR: f64 = 1.05;
 
 /// κ at 95 %, and the corresponding quantile of the normal distribution.
 const SD_FACTOR: f64 = 2.0;
-const NORMAL_95: f64 = 1.96;
+const NORMAL_QUANTILE_95: f64 = 1.96;
 
 /// The exponential function of a larger number overflows.
 const EXP_ARGUMENT_MAX: f64 = 700.0;
@@ -96,26 +96,26 @@ const EXP_ARGUMENT_MAX: f64 = 700.0;
 /// The noise of the trials of one state, and the intervals that follow from it.
 ///
 /// Trials are identified by their index in the input. The input is the ranked trials of one state
-/// that read the same target: controls have other noise.
+/// that read the same target. Controls have other noise and are left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedVariance {
     trials: Vec<Trial>,
     /// T: the number of trials with two units or more.
-    sharing: usize,
+    sharing_count: usize,
     /// The effect of each unit: how much longer all trials took in it.
     effects: Vec<f64>,
     /// The mean effect of the units that at least two trials share, with Student's interval; `None`
     /// with fewer than two shared units.
-    common: Option<Interval>,
-    /// True if the readings themselves decided when they ended.
+    shared_effect: Option<Interval>,
+    /// True if the readings decided when the race ended.
     is_decided: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Trial {
-    read: Vec<LogTime>,
+    times_as_read: Vec<LogTime>,
     /// The times after disturbed readings were moved closer to the others.
-    calm: Vec<LogTime>,
+    times: Vec<LogTime>,
     /// The noise of the trial; `None` with fewer than two units.
     noise: Option<TrialNoise>,
 }
@@ -174,12 +174,15 @@ impl SharedVariance {
 
     fn from_turns(turns: &[Turns]) -> SharedVariance {
         let (rows, units) = times_by_unit(turns);
-        let mut trials: Vec<Trial> =
-            rows.into_iter().map(|read| Trial { calm: read.clone(), read, noise: None }).collect();
-        let mut sharing: Vec<&mut Trial> = trials.iter_mut().filter(|it| it.read.len() > 1).collect();
-        let mut table = TwoWay::new(sharing.iter().map(|it| it.read.clone()).collect(), units);
+        let mut trials: Vec<Trial> = rows
+            .into_iter()
+            .map(|read| Trial { times: read.clone(), times_as_read: read, noise: None })
+            .collect();
+        let mut sharing: Vec<&mut Trial> =
+            trials.iter_mut().filter(|it| it.times_as_read.len() > 1).collect();
+        let mut table = TwoWay::new(sharing.iter().map(|it| it.times_as_read.clone()).collect(), units);
         let residuals = move_disturbed(&mut table);
-        let effects = table.polish(SWEEPS_OF_EFFECTS, centre_of_times).effects;
+        let effects = table.polish(EFFECT_SWEEPS, centre_of_times).effects;
         let common: Vec<f64> = effects
             .iter()
             .zip(table.trials_by_unit())
@@ -187,17 +190,17 @@ impl SharedVariance {
             .map(|(it, _)| *it)
             .collect();
         for ((trial, calm), spread) in sharing.iter_mut().zip(table.rows).zip(spreads(&residuals)) {
-            trial.calm = calm;
+            trial.times = calm;
             trial.noise = Some(TrialNoise { reach: spread.reach(Confidence::REPORTED), spread });
         }
         let sharing = sharing.len();
         let common = mean_interval(&common, Confidence::REPORTED);
-        SharedVariance { trials, sharing, effects, common, is_decided: false }
+        SharedVariance { trials, sharing_count: sharing, effects, shared_effect: common, is_decided: false }
     }
 
-    /// The same noise, of a race that ended when its readings had decided it. The trial that is left
-    /// is faster in them than it is, and so are those that came close. The intervals of ratios have an
-    /// error of 1 % from six pairs on; those of fewer pairs stay as they are.
+    /// The same noise, for a race that ended when its readings had decided it. The trial that is
+    /// left, and trials close to it, are faster in these readings than they are. From six pairs on,
+    /// the intervals of ratios have an error of 1 %; intervals of fewer pairs do not change.
     #[must_use]
     pub fn of_decided_race(self) -> SharedVariance {
         SharedVariance { is_decided: true, ..self }
@@ -205,7 +208,7 @@ impl SharedVariance {
 
     /// The number of trials that share their noise: those with two units or more.
     pub fn sharing_trials(&self) -> usize {
-        self.sharing
+        self.sharing_count
     }
 
     /// The standard deviation of one reading of a trial, as a share of its time; `None` with fewer
@@ -217,33 +220,33 @@ impl SharedVariance {
     /// How many times as fast a trial is as the reference; `None` where no unit holds both.
     /// Swapping the two gives exactly the inverse.
     pub fn ratio(&self, trial: usize, reference: usize) -> Option<SharedRatio> {
-        Some(self.compare(trial, reference, Confidence::REPORTED, RANK_TEST_FROM)?.ratio())
+        Some(self.compare(trial, reference, Confidence::REPORTED, RANK_TEST_PAIRS_MIN)?.ratio())
     }
 
-    /// How many times as fast a trial is as another, if it was chosen because it looked the fastest
-    /// among `comparisons` others, like the best method of a language. The error of the interval is
-    /// divided by the number of comparisons, by seven at most (Dunn, *Multiple Comparisons among
-    /// Means*, Journal of the American Statistical Association 56, 1961).
+    /// How many times as fast a trial is as another, if it was chosen because its readings were the
+    /// fastest among `comparisons` other trials, like the best method of a language. The error of
+    /// the interval is divided by the number of comparisons, by seven at most (Dunn, *Multiple
+    /// Comparisons among Means*, Journal of the American Statistical Association 56, 1961).
     pub fn ratio_of_chosen(&self, chosen: usize, other: usize, comparisons: usize) -> Option<SharedRatio> {
         let confidence = Confidence::against_chosen(comparisons);
-        Some(self.compare(chosen, other, confidence, RANK_TEST_FROM_AGAINST_CHOSEN)?.ratio())
+        Some(self.compare(chosen, other, confidence, CHOSEN_RANK_TEST_PAIRS_MIN)?.ratio())
     }
 
     /// How a trial compares with the first of a ranking, which was chosen from all trials; `None`
     /// with fewer than two units that hold both.
-    pub fn against_first(&self, first: usize, trial: usize) -> Option<Significance> {
-        let confidence = Confidence::against_chosen(self.sharing.saturating_sub(1));
-        self.compare(trial, first, confidence, RANK_TEST_FROM_AGAINST_CHOSEN)?.ratio().significance()
+    pub fn significance_against_first(&self, first: usize, trial: usize) -> Option<Significance> {
+        let confidence = Confidence::against_chosen(self.sharing_count.saturating_sub(1));
+        self.compare(trial, first, confidence, CHOSEN_RANK_TEST_PAIRS_MIN)?.ratio().significance()
     }
 
     /// The location of a trial's time; `None` if the trial was not read.
     pub fn location(&self, trial: usize) -> Option<SharedLocation> {
         let trial = self.trials.get(trial)?;
-        let times: Vec<f64> = trial.calm.iter().map(|it| it.log).collect();
+        let times: Vec<f64> = trial.times.iter().map(|it| it.log).collect();
         let units = times.len();
         let by_median = median(times.iter().copied())?;
         let centre = |ends: &Interval| f64::midpoint(ends.low, ends.high);
-        let (estimate, ends, rule) = if units >= RANK_TEST_FROM {
+        let (estimate, ends, rule) = if units >= RANK_TEST_PAIRS_MIN {
             let ends = median_interval(&Observation::from_rounds(times), Confidence::REPORTED);
             (by_median, ends, IntervalRule::SignTest)
         } else if let Some(ends) = self.shared_location(trial) {
@@ -259,11 +262,11 @@ impl SharedVariance {
     /// The interval of the logarithm of a trial's time from the noise of all trials; `None` with
     /// fewer than [`LOCATION_TRIALS_MIN`] trials or two units.
     fn shared_location(&self, trial: &Trial) -> Option<Interval> {
-        if self.sharing < LOCATION_TRIALS_MIN {
+        if self.sharing_count < LOCATION_TRIALS_MIN {
             return None;
         }
-        let (noise, common) = (trial.noise.as_ref()?, self.common?);
-        let left = sorted(without_effects(&trial.calm, &self.effects));
+        let (noise, common) = (trial.noise.as_ref()?, self.shared_effect?);
+        let left = sorted(without_effects(&trial.times, &self.effects));
         let of_noise = self.calibration(left.len()) * noise.reach / count(left.len()).sqrt();
         let half = of_noise.hypot(common.half_width()).max(least_half_width(&left, Confidence::REPORTED));
         let centre = SignedRank::new(&left).estimate()? + f64::midpoint(common.low, common.high);
@@ -282,7 +285,7 @@ impl SharedVariance {
         let differences = PairedDifferences::from_differences(&self.differences(reference, trial)?);
         let centre = differences.estimate()?;
         let sorted = differences.sorted();
-        let owes_decision = self.is_decided && sorted.len() >= RANK_TEST_FROM;
+        let owes_decision = self.is_decided && sorted.len() >= RANK_TEST_PAIRS_MIN;
         let confidence =
             if owes_decision && confidence > Confidence::DECIDED { Confidence::DECIDED } else { confidence };
         let (estimate, ends, rule) = if sorted.len() < 2 {
@@ -291,7 +294,7 @@ impl SharedVariance {
             && let Some(ends) = differences.interval(confidence)
         {
             (centre, ends, IntervalRule::SignedRank)
-        } else if self.sharing == 2 {
+        } else if self.sharing_count == 2 {
             let ends = mean_interval(sorted, confidence)?;
             (mean(sorted), ends, IntervalRule::Student)
         } else {
@@ -312,7 +315,7 @@ impl SharedVariance {
 
     /// How much more time one trial takes than another in each unit that holds both, in logarithms.
     pub(crate) fn differences_by_unit(&self, one: usize, other: usize) -> Option<Vec<LogTime>> {
-        let (one, other) = (&self.trials.get(one)?.calm, &self.trials.get(other)?.calm);
+        let (one, other) = (&self.trials.get(one)?.times, &self.trials.get(other)?.times);
         let mut others = other.iter().peekable();
         let both = one.iter().filter_map(|time| {
             while others.next_if(|other| other.unit < time.unit).is_some() {}
@@ -329,22 +332,22 @@ impl SharedVariance {
 
     /// The calibration factor λ.
     fn calibration(&self, pairs: usize) -> f64 {
-        if pairs > 2 { CALIBRATION } else { 1.1 + 0.6 / count(self.sharing) }
+        if pairs > 2 { CALIBRATION_FACTOR } else { 1.1 + 0.6 / count(self.sharing_count) }
     }
 
     pub(crate) fn unit_count(&self, trial: usize) -> usize {
-        self.trials.get(trial).map_or(0, |it| it.read.len())
+        self.trials.get(trial).map_or(0, |it| it.times_as_read.len())
     }
 
     /// The sorted logarithms of a trial's times as they were read.
     pub(crate) fn sorted_as_read(&self, trial: usize) -> Vec<f64> {
-        let read = self.trials.get(trial).map_or(&[][..], |it| &it.read);
+        let read = self.trials.get(trial).map_or(&[][..], |it| &it.times_as_read);
         sorted(read.iter().map(|it| it.log))
     }
 
     /// The centre of the logarithms of a trial's times without the effects of their units.
     pub(crate) fn centre(&self, trial: usize) -> Option<f64> {
-        let left = sorted(without_effects(&self.trials.get(trial)?.calm, &self.effects));
+        let left = sorted(without_effects(&self.trials.get(trial)?.times, &self.effects));
         SignedRank::new(&left).estimate()
     }
 
@@ -356,22 +359,28 @@ impl SharedVariance {
         if sorted.len() < 2 {
             return None;
         }
-        let sd = if self.sharing == 2 {
-            mean_interval(sorted, Confidence::REPORTED)?.half_width() * count(sorted.len()).sqrt() / NORMAL_95
+        let sd = if self.sharing_count == 2 {
+            mean_interval(sorted, Confidence::REPORTED)?.half_width() * count(sorted.len()).sqrt()
+                / NORMAL_QUANTILE_95
         } else {
             let reach = |it| self.reach(it, Confidence::REPORTED);
-            self.calibration(sorted.len()) * reach(trial)?.hypot(reach(other)?) / NORMAL_95
+            self.calibration(sorted.len()) * reach(trial)?.hypot(reach(other)?) / NORMAL_QUANTILE_95
         };
         Some(DistanceBehind { centre: differences.estimate()?, sd, pairs: sorted.len() })
     }
 
     /// The signed-rank interval of how much more time a trial takes than another, in logarithms.
-    pub(crate) fn behind_by_ranks(&self, trial: usize, other: usize, at: Confidence) -> Option<Interval> {
+    pub(crate) fn signed_rank_distance(
+        &self,
+        trial: usize,
+        other: usize,
+        at: Confidence,
+    ) -> Option<Interval> {
         PairedDifferences::from_differences(&self.differences(trial, other)?).interval(at)
     }
 }
 
-/// The logarithm of the time of a trial divided by that of another trial.
+/// How much more time a trial takes than another trial, in logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct DistanceBehind {
     /// The Hodges–Lehmann centre of the pairs.
@@ -442,13 +451,16 @@ fn units(trials: &[Turns]) -> BTreeMap<u32, usize> {
 
 /// Moves disturbed readings closer to the others, and returns the residuals of each trial.
 fn move_disturbed(table: &mut TwoWay) -> Vec<Residuals> {
-    let levels = table.polish(SWEEPS_OF_RESIDUALS, mean).levels;
+    let levels = table.polish(RESIDUAL_SWEEPS, mean).levels;
     let residuals = table.residuals(&levels);
     let held = table.trials_by_unit();
     let calm = |(row, residuals): (&mut Vec<LogTime>, Vec<f64>)| {
         let freedom = count(row.len()) - 1.0;
-        let calm =
-            if row.len() < DISTURBED_FROM { residuals.clone() } else { pull_in_disturbed(residuals.clone()) };
+        let calm = if row.len() < DISTURBED_UNITS_MIN {
+            residuals.clone()
+        } else {
+            pull_in_disturbed(residuals.clone())
+        };
         for ((time, calm), residual) in row.iter_mut().zip(&calm).zip(&residuals) {
             if held[time.unit] > OTHER_TRIALS_MIN {
                 time.log += calm - residual;
@@ -461,7 +473,11 @@ fn move_disturbed(table: &mut TwoWay) -> Vec<Residuals> {
 
 /// The centre of a trial's times: the mean of few times, the median of many.
 fn centre_of_times(times: &[f64]) -> f64 {
-    if times.len() < DISTURBED_FROM { mean(times) } else { median(times.iter().copied()).unwrap_or_default() }
+    if times.len() < DISTURBED_UNITS_MIN {
+        mean(times)
+    } else {
+        median(times.iter().copied()).unwrap_or_default()
+    }
 }
 
 /// The exponential function, limited to finite numbers above zero. Student's interval of two
@@ -470,9 +486,9 @@ fn finite_exp(log: f64) -> f64 {
     log.clamp(-EXP_ARGUMENT_MAX, EXP_ARGUMENT_MAX).exp()
 }
 
-/// The smallest half-width that the spread of the values allows.
+/// The smallest half-width of an interval that the spread of the values allows.
 fn least_half_width(values: &[f64], confidence: Confidence) -> f64 {
-    let factor = SD_FACTOR * normal_quantile(confidence) / NORMAL_95;
+    let factor = SD_FACTOR * normal_quantile(confidence) / NORMAL_QUANTILE_95;
     mean_and_sd(values).1.map_or(0.0, |sd| factor * sd / count(values.len()).sqrt())
 }
 
@@ -581,7 +597,7 @@ mod tests {
         assert_eq!((found.pairs, found.ci95, found.significance()), (1, None, None));
         assert_eq!(shared.location(3).unwrap().ci95, None);
         assert_eq!((shared.sharing_trials(), shared.noise(0)), (0, None));
-        assert_eq!(shared.against_first(0, 1), None);
+        assert_eq!(shared.significance_against_first(0, 1), None);
     }
 
     #[test]
@@ -701,8 +717,8 @@ mod tests {
         SharedVariance::new(trials(&rows.iter().map(|row| &row[..]).collect::<Vec<_>>()))
     }
 
-    /// A race without equal times, some of which are missing, and an order of its trials. The noise of
-    /// the race is anything from 1 % to a factor of a hundred.
+    /// A race without equal times, some of which are missing, and an order of its trials. The noise
+    /// of the race is anything from 1 % to a factor of a hundred.
     fn any_untied_race_and_order() -> impl Strategy<Value = (Vec<Vec<Option<f64>>>, Vec<usize>)> {
         let race = (0.01..5.0_f64).prop_flat_map(|spread| {
             let time = prop::option::weighted(0.8, (0.0..spread).prop_map(|log| 1e8 * log.exp()));
@@ -719,8 +735,8 @@ mod tests {
         [shared.ratio(trial, reference), shared.ratio_of_chosen(trial, reference, 7)]
     }
 
-    /// Whether two ends agree. The ends of a wide interval are far apart in logarithms, too, and so is
-    /// their rounding.
+    /// Whether two ends agree. The ends of a wide interval are large in logarithms, too, and so are
+    /// their rounding errors.
     fn is_near(one: f64, other: f64) -> bool {
         let (one, other) = (one.ln(), other.ln());
         (one - other).abs() < 1e-6 * (1.0 + one.abs())
@@ -786,8 +802,8 @@ mod tests {
                 let of_first = shared.ratio_of_chosen(other, trial, shared.sharing_trials().saturating_sub(1));
                 let at_bound = |it: RuledInterval| is_near(it.ends.low, 1.0) || is_near(it.ends.high, 1.0);
                 if !of_first.and_then(|it| it.ci95).is_some_and(at_bound) {
-                    let there = shared.against_first(other, trial);
-                    prop_assert_eq!(there.map(opposite), shared.against_first(trial, other));
+                    let there = shared.significance_against_first(other, trial);
+                    prop_assert_eq!(there.map(opposite), shared.significance_against_first(trial, other));
                 }
             }
         }
@@ -826,8 +842,8 @@ mod tests {
                     for (here, there) in here.into_iter().zip(there.map(|it| it.and_then(|it| it.ci95))) {
                         prop_assert!(are_near(here, there), "{:?} {:?}", here, there);
                     }
-                    let here = shared.against_first(reference, trial);
-                    prop_assert_eq!(here, changed.against_first(reference_there, trial_there));
+                    let here = shared.significance_against_first(reference, trial);
+                    prop_assert_eq!(here, changed.significance_against_first(reference_there, trial_there));
                 }
             }
         }

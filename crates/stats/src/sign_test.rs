@@ -15,10 +15,11 @@ use crate::quantile;
 use crate::signed_rank::widened_range;
 use statrs::function::factorial::ln_factorial;
 
-/// With more values than this, the first probabilities are too small to be added.
+/// Up to this many values all probabilities are added; with more values, the first are too small to
+/// matter.
 const FULL_SUM_VALUES_MAX: usize = 2_000;
 
-/// The number of values outside an interval on each side, with its probabilities.
+/// The number of values that an interval leaves out on each side, with its probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OutsideCount {
     count: usize,
@@ -34,7 +35,7 @@ struct OutsideCount {
 pub fn median_interval(observations: &[Observation], confidence: Confidence) -> Option<Interval> {
     let grouped = GroupedValues::from_observations(observations);
     let ends = grouped.interval(confidence, |sorted| of_sorted(sorted, confidence))?;
-    let centre = quantile(&grouped.singles, 0.5);
+    let centre = quantile(&grouped.values, 0.5);
     Some(ends.hull_with(Interval { low: centre, high: centre }))
 }
 

@@ -21,13 +21,14 @@ use statrs::distribution::{ContinuousCDF, Normal};
 /// three digits.
 const EXACT_VALUES_MAX: usize = 40;
 
-/// The error of the whole range may exceed the allowed one by this factor.
+/// The error of the whole range may be at most this many times the allowed error.
 const RANGE_ERROR_FACTOR_MAX: f64 = 1.25;
 
-/// Five values are exactly at that factor at 5 %, and rounding must not decide.
-const ROUNDING: f64 = 1e-9;
+/// The tolerance for rounding: five values at 5 % are exactly at the limit of
+/// [`RANGE_ERROR_FACTOR_MAX`].
+const ROUNDING_TOLERANCE: f64 = 1e-9;
 
-/// The range is then widened on each side by this share of itself.
+/// The range of very few values is widened on each side by this share of its width.
 const RANGE_WIDENING_SHARE: f64 = 0.08;
 
 const SIGN_BIT: u64 = 1 << 63;
@@ -38,10 +39,10 @@ pub(crate) struct SignedRank<'a> {
     sorted: &'a [f64],
 }
 
-/// The number of Walsh averages outside an interval on each side.
+/// The number of Walsh averages that an interval leaves out on each side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OutsideAverages {
-    whole: usize,
+    whole_count: usize,
     /// The fraction by which the end moves towards the next Walsh average, from 0 to 1.
     share: f64,
 }
@@ -68,8 +69,8 @@ impl<'a> SignedRank<'a> {
         let last = walsh_count(n) - 1;
         let between = |from: f64, to: f64| from + cut.share * (to - from);
         Some(Interval {
-            low: between(self.walsh(cut.whole), self.walsh(cut.whole + 1)),
-            high: between(self.walsh(last - cut.whole), self.walsh(last - cut.whole - 1)),
+            low: between(self.walsh(cut.whole_count), self.walsh(cut.whole_count + 1)),
+            high: between(self.walsh(last - cut.whole_count), self.walsh(last - cut.whole_count - 1)),
         })
     }
 
@@ -109,34 +110,35 @@ impl OutsideAverages {
         if n > EXACT_VALUES_MAX {
             return Some(OutsideAverages::normal(n, confidence));
         }
-        let tails = tails(n);
+        let tails = cumulative_probabilities(n);
         let whole = tails.iter().take_while(|tail| **tail <= confidence.tail()).count().checked_sub(1)?;
         let share = (confidence.tail() - tails[whole]) / (tails[whole + 1] - tails[whole]);
-        Some(OutsideAverages { whole, share })
+        Some(OutsideAverages { whole_count: whole, share })
     }
 
-    /// The cut by the normal distribution with the statistic's mean and variance.
+    /// The number by the normal distribution with the statistic's mean and variance.
     fn normal(n: usize, confidence: Confidence) -> OutsideAverages {
         let n = count(n);
         let mean = n * (n + 1.0) / 4.0;
         let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
         let rank = (mean + Normal::standard().inverse_cdf(confidence.tail()) * deviation - 0.5).max(0.0);
-        OutsideAverages { whole: rank.floor() as usize, share: rank.fract() }
+        OutsideAverages { whole_count: rank.floor() as usize, share: rank.fract() }
     }
 }
 
-/// The widened range of very few sorted values; `None` where it misses their centre too often.
+/// The widened range of very few sorted values; `None` if even the range misses the centre of their
+/// distribution more often than the confidence allows.
 pub(crate) fn widened_range(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
     let (&first, &last) = (sorted.first()?, sorted.last()?);
     let error = (1..sorted.len()).fold(1.0, |error, _| error / 2.0);
     let more = RANGE_WIDENING_SHARE * (last - first);
     let range = Interval { low: first - more, high: last + more };
-    (error <= RANGE_ERROR_FACTOR_MAX * confidence.error() * (1.0 + ROUNDING)).then_some(range)
+    (error <= RANGE_ERROR_FACTOR_MAX * confidence.error() * (1.0 + ROUNDING_TOLERANCE)).then_some(range)
 }
 
 /// The probabilities that the signed-rank statistic of `n` values is at most 0, 1, 2 and so on. The
 /// statistic is the sum of the ranks for which a fair coin shows heads.
-fn tails(n: usize) -> Vec<f64> {
+fn cumulative_probabilities(n: usize) -> Vec<f64> {
     let mut shares = vec![0.0; walsh_count(n) + 1];
     shares[0] = 1.0;
     for rank in 1..=n {
@@ -187,7 +189,8 @@ mod tests {
             (25, Some(89), Some(68)),
             (30, Some(137), Some(109)),
         ] {
-            let whole = |error| OutsideAverages::find(n, Confidence::with_error(error)).map(|cut| cut.whole);
+            let whole =
+                |error| OutsideAverages::find(n, Confidence::with_error(error)).map(|cut| cut.whole_count);
             assert_eq!((whole(0.05), whole(0.01)), (at_5, at_1), "{n}");
         }
     }
@@ -214,7 +217,7 @@ mod tests {
                 OutsideAverages::find(EXACT_VALUES_MAX, confidence).unwrap(),
                 OutsideAverages::normal(EXACT_VALUES_MAX, confidence),
             );
-            assert!(exact.whole.abs_diff(normal.whole) <= 4, "{exact:?} {normal:?}");
+            assert!(exact.whole_count.abs_diff(normal.whole_count) <= 4, "{exact:?} {normal:?}");
         }
     }
 

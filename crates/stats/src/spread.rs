@@ -12,9 +12,9 @@
 //!
 //! Smyth's prior is conjugate and has a closed form. It is too narrow where trials are few and
 //! differ much (by simulation it holds 90 % instead of 95 %), because it treats the estimated prior
-//! as the true one. Here, all distributions are computed on a grid instead. The spread is σ =
-//! exp(c + u), where c is the logarithm of the typical spread. With residuals whose sum of squares is S
-//! at ν degrees of freedom,
+//! as the true one. Here, all distributions are computed on a grid instead. The spread is
+//! σ = exp(c + u), where c is the logarithm of the typical spread. With residuals whose sum of
+//! squares is S at ν degrees of freedom,
 //!
 //! - the likelihood is L(u) = σ^−ν exp(−S / 2σ²);
 //! - a prior has a centre m and a width τ: p(u) = 0.85 N(u; m, τ²) + 0.15 exp(−(u − m)) [u ≥ m];
@@ -32,16 +32,16 @@ use std::f64::consts::{FRAC_2_SQRT_PI, SQRT_2};
 use std::sync::LazyLock;
 
 /// Number of grid values of u, from [`LOWEST_LEVEL`] up to 6.
-const LEVELS: usize = 45;
+const LEVEL_COUNT: usize = 45;
 const LOWEST_LEVEL: f64 = -5.0;
 const LEVEL_STEP: f64 = 0.25;
 
 /// Number of grid values of m, from −3 to 3.
-const CENTRES: usize = 25;
+const CENTRE_COUNT: usize = 25;
 const LOWEST_CENTRE: f64 = -3.0;
 
 /// Grid values of τ.
-const WIDTHS: [f64; 6] = [0.35, 0.5, 0.7, 1.0, 1.4, 2.0];
+const PRIOR_WIDTHS: [f64; 6] = [0.35, 0.5, 0.7, 1.0, 1.4, 2.0];
 
 /// The variance that one level of the grid represents; it is added to τ².
 const VARIANCE_OF_LEVEL: f64 = 0.0875 * 0.0875;
@@ -51,20 +51,20 @@ const TAIL_SHARE: f64 = 0.15;
 
 /// The logarithm of the typical spread is this much above half the logarithm of the median of S/ν,
 /// because the median is below the mean.
-const TYPICAL_ABOVE_MEDIAN: f64 = 0.1;
+const TYPICAL_LOG_OFFSET: f64 = 0.1;
 
 /// Sums of squares are raised to at least this share of the typical one: smaller residuals are zero
 /// only by chance.
-const SMALLEST_SHARE: f64 = 1e-10;
+const SQUARES_SHARE_MIN: f64 = 1e-10;
 
 /// A smaller variance of logarithms is due to rounding: one nanosecond in a quarter of an hour.
-const VARIANCE_OF_ROUNDING: f64 = 1e-24;
+const ROUNDING_VARIANCE: f64 = 1e-24;
 
 /// A prior with a smaller weight changes no digit.
-const NEGLIGIBLE: f64 = 1e-15;
+const NEGLIGIBLE_WEIGHT: f64 = 1e-15;
 
 /// A level whose weight is a smaller share of the error changes no digit of a reach.
-const NEGLIGIBLE_SHARE: f64 = 1e-9;
+const NEGLIGIBLE_ERROR_SHARE: f64 = 1e-9;
 
 /// Beyond this many standard deviations, divided by √2, the probability is zero.
 const ZERO_PROBABILITY_BEYOND: f64 = 6.0;
@@ -83,16 +83,16 @@ pub(crate) struct Spread {
     /// The logarithm c of the typical spread of all trials.
     log_typical: f64,
     /// The probability of each level of the grid.
-    weights: [f64; LEVELS],
+    weights: [f64; LEVEL_COUNT],
 }
 
 /// The parts of the computation that do not depend on residuals.
 struct Grid {
-    levels: [f64; LEVELS],
+    levels: [f64; LEVEL_COUNT],
     /// The values of exp(−2u).
-    precisions: [f64; LEVELS],
+    precisions: [f64; LEVEL_COUNT],
     /// The prior distributions; each adds up to one.
-    priors: Vec<[f64; LEVELS]>,
+    priors: Vec<[f64; LEVEL_COUNT]>,
 }
 
 static GRID: LazyLock<Grid> = LazyLock::new(Grid::new);
@@ -100,14 +100,14 @@ static GRID: LazyLock<Grid> = LazyLock::new(Grid::new);
 impl Grid {
     fn new() -> Grid {
         let levels = std::array::from_fn(|at| LOWEST_LEVEL + LEVEL_STEP * count(at));
-        let centres = (0..CENTRES).map(|at| LOWEST_CENTRE + LEVEL_STEP * count(at));
+        let centres = (0..CENTRE_COUNT).map(|at| LOWEST_CENTRE + LEVEL_STEP * count(at));
         let priors =
-            centres.flat_map(|centre| WIDTHS.iter().map(move |width| prior(&levels, centre, *width)));
+            centres.flat_map(|centre| PRIOR_WIDTHS.iter().map(move |width| prior(&levels, centre, *width)));
         Grid { levels, precisions: levels.map(|level| (-2.0 * level).exp()), priors: priors.collect() }
     }
 }
 
-fn prior(levels: &[f64; LEVELS], centre: f64, width: f64) -> [f64; LEVELS] {
+fn prior(levels: &[f64; LEVEL_COUNT], centre: f64, width: f64) -> [f64; LEVEL_COUNT] {
     let variance = width * width + VARIANCE_OF_LEVEL;
     let normal = scaled_to_one(levels.map(|level| (-0.5 * (level - centre).powi(2) / variance).exp()));
     // All values are multiples of a power of two, so that equal levels compare as equal.
@@ -115,7 +115,7 @@ fn prior(levels: &[f64; LEVELS], centre: f64, width: f64) -> [f64; LEVELS] {
     std::array::from_fn(|at| (1.0 - TAIL_SHARE) * normal[at] + TAIL_SHARE * tail[at])
 }
 
-fn scaled_to_one(mut weights: [f64; LEVELS]) -> [f64; LEVELS] {
+fn scaled_to_one(mut weights: [f64; LEVEL_COUNT]) -> [f64; LEVEL_COUNT] {
     let sum: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|weight| *weight /= sum);
     weights
@@ -127,15 +127,15 @@ pub(crate) fn spreads(trials: &[Residuals]) -> Vec<Spread> {
     let Some(log_typical) = median(trials.iter().map(|it| it.squares / it.freedom)) else {
         return Vec::new();
     };
-    let log_typical = 0.5 * log_typical.ln() + TYPICAL_ABOVE_MEDIAN;
+    let log_typical = 0.5 * log_typical.ln() + TYPICAL_LOG_OFFSET;
     let likelihoods: Vec<_> = trials.iter().map(|it| likelihood(grid, it, log_typical)).collect();
     let predicted: Vec<Vec<f64>> =
         likelihoods.iter().map(|it| grid.priors.iter().map(|prior| dot(prior, it)).collect()).collect();
     let share_of_prior = shares_of_priors(grid, &predicted);
-    let posterior = |(likelihood, predicted): (&[f64; LEVELS], &Vec<f64>)| {
-        let mut mixed = [0.0; LEVELS];
+    let posterior = |(likelihood, predicted): (&[f64; LEVEL_COUNT], &Vec<f64>)| {
+        let mut mixed = [0.0; LEVEL_COUNT];
         for ((prior, share), predicted) in grid.priors.iter().zip(&share_of_prior).zip(predicted) {
-            if *share > NEGLIGIBLE {
+            if *share > NEGLIGIBLE_WEIGHT {
                 mixed.iter_mut().zip(prior).for_each(|(sum, prior)| *sum += share / predicted * prior);
             }
         }
@@ -147,20 +147,20 @@ pub(crate) fn spreads(trials: &[Residuals]) -> Vec<Spread> {
 
 /// Raises residuals that are all zero, as with a coarse clock, to a small positive sum of squares.
 fn with_floor(trials: &[Residuals]) -> Vec<Residuals> {
-    let is_more_than_rounding = |it: &&Residuals| it.squares > it.freedom * VARIANCE_OF_ROUNDING;
+    let is_more_than_rounding = |it: &&Residuals| it.squares > it.freedom * ROUNDING_VARIANCE;
     let typical = median(trials.iter().filter(is_more_than_rounding).map(|it| it.squares));
-    let smallest = SMALLEST_SHARE * typical.unwrap_or_default();
+    let smallest = SQUARES_SHARE_MIN * typical.unwrap_or_default();
     let floored = |it: &Residuals| {
-        let squares = it.squares.max(smallest).max(it.freedom * VARIANCE_OF_ROUNDING);
+        let squares = it.squares.max(smallest).max(it.freedom * ROUNDING_VARIANCE);
         Residuals { squares, ..*it }
     };
     trials.iter().map(floored).collect()
 }
 
 /// The likelihood L, scaled to a maximum of one.
-fn likelihood(grid: &Grid, trial: &Residuals, log_typical: f64) -> [f64; LEVELS] {
+fn likelihood(grid: &Grid, trial: &Residuals, log_typical: f64) -> [f64; LEVEL_COUNT] {
     let half = 0.5 * trial.squares * (-2.0 * log_typical).exp();
-    let logs: [f64; LEVELS] =
+    let logs: [f64; LEVEL_COUNT] =
         std::array::from_fn(|at| -trial.freedom * grid.levels[at] - half * grid.precisions[at]);
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     logs.map(|log| (log - most).exp())
@@ -176,7 +176,7 @@ fn shares_of_priors(grid: &Grid, predicted: &[Vec<f64>]) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-fn dot(one: &[f64; LEVELS], other: &[f64; LEVELS]) -> f64 {
+fn dot(one: &[f64; LEVEL_COUNT], other: &[f64; LEVEL_COUNT]) -> f64 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
@@ -190,7 +190,7 @@ impl Spread {
     /// Σ_u w(u) 2Φ(−η/σ) = α, where Φ is the normal distribution. A mixture of normal distributions
     /// needs no guess of degrees of freedom.
     pub(crate) fn reach(&self, confidence: Confidence) -> f64 {
-        let least = NEGLIGIBLE_SHARE * confidence.error();
+        let least = NEGLIGIBLE_ERROR_SHARE * confidence.error();
         let levels = self.weights.iter().zip(GRID.levels).filter(|(weight, _)| **weight > least);
         let levels: Vec<(f64, f64)> = levels.map(|(&weight, level)| (weight, level)).collect();
         let Some((&(_, lowest), &(_, highest))) = levels.first().zip(levels.last()) else { return f64::NAN };
@@ -208,7 +208,7 @@ impl Spread {
             }
             let newton = found - (beyond / confidence.error()).ln() * beyond / slope;
             let next = if low < newton && newton < high { newton } else { f64::midpoint(low, high) };
-            let is_found = (next - found).abs() < LAST_STEP;
+            let is_found = (next - found).abs() < LAST_STEP_MAX;
             found = next;
             if is_found {
                 break;
@@ -221,9 +221,9 @@ impl Spread {
 /// Largest number of steps towards a reach: bisection alone converges in as many.
 const STEPS_MAX: usize = 60;
 
-/// The iteration ends with a step of the logarithm smaller than this. Each step doubles the number
-/// of correct digits.
-const LAST_STEP: f64 = 1e-5;
+/// The iteration ends after a step of the logarithm that is smaller than this. Each step doubles
+/// the number of correct digits.
+const LAST_STEP_MAX: f64 = 1e-5;
 
 /// The probability beyond a reach on both sides, and its derivative with respect to the logarithm
 /// of the reach.
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn priors_are_distributions() {
         assert_eq!(GRID.priors.len(), 150);
-        assert_eq!((GRID.levels[0], GRID.levels[LEVELS - 1]), (-5.0, 6.0));
+        assert_eq!((GRID.levels[0], GRID.levels[LEVEL_COUNT - 1]), (-5.0, 6.0));
         for prior in &GRID.priors {
             assert!((prior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             assert!(prior.iter().all(|weight| *weight > 0.0));

@@ -1,5 +1,5 @@
-//! Stops trials of a race that get no further rounds because another trial is faster by more than
-//! matters: elimination with an indifference zone.
+//! Finds the trials of a race that get no further rounds because another trial is faster by more
+//! than a difference that does not matter: elimination with an indifference zone.
 //!
 //! Two trials that differ by 1 % could be read for hours until an interval separates them. For a
 //! user who wants the fastest, a trial that is at most 10 % slower is as good. With an indifference
@@ -18,7 +18,7 @@
 //! ([`SharedVariance`]), with σ = λ η / 1.96 at 95 %.
 //!
 //! Races of two or three trials start to stop trials after five rounds, because so few trials share
-//! little noise: after two rounds they would often stop by the chance of a small spread.
+//! little noise: after two rounds they would often stop because a spread is small by chance.
 //!
 //! By simulation (`simulation::stopping`), a wrong trial is left in at most 5 of 100 races, even if
 //! all other trials are just δ slower. The guarantee is that the chosen trial is the fastest or at
@@ -40,25 +40,27 @@ use crate::shared_variance::{DistanceBehind, SharedVariance};
 const WRONG_RESULT_ERROR: f64 = 0.05;
 
 /// The largest value of K.
-const RIVALS_MAX: usize = 3;
+const RIVAL_COUNT_MAX: usize = 3;
 
 /// Each trial is compared with this many of the fastest. Only one of them is truly the fastest, and
 /// it need not have the fastest readings so far.
-const LEADERS_COMPARED: usize = 4;
+const LEADER_COUNT: usize = 4;
 
-/// Races of at most this many trials share little noise. After two rounds their trials would stop,
-/// and be called slower, by the chance of a small spread.
-const FEW_TRIALS: usize = 3;
+/// Races of at most this many trials share little noise. After two rounds, their trials would often
+/// stop, and be called slower, because their spread is small by chance.
+const FEW_TRIALS_MAX: usize = 3;
 
 /// Races of few trials stop no trial before this many rounds.
 const FEW_TRIALS_ROUNDS_MIN: usize = 5;
 
-/// Up to [`QUALIFYING_ROUNDS`] rounds, a trial also stops if its fastest reading is slower than the
-/// slowest reading of the fastest trial by this factor, after 2, 3, 4 and 5 rounds.
-const MARGINS: [f64; 4] = [2.0, 1.25, 1.1, 1.0];
+/// Up to [`QUALIFYING_ROUNDS`] rounds, a trial also stops if its fastest reading takes this many
+/// times as long as the slowest reading of the fastest trial. There is one factor for each of 2, 3,
+/// 4 and 5 rounds.
+const FIRST_ROUND_MARGINS: [f64; 4] = [2.0, 1.25, 1.1, 1.0];
 
-/// After [`QUALIFYING_ROUNDS`] rounds, one reading of the fastest trial may have been disturbed:
-/// then it is enough to be slower than all its other readings by this factor.
+/// After [`QUALIFYING_ROUNDS`] rounds, one reading of the fastest trial may have been disturbed. A
+/// trial then also stops if its fastest reading takes this many times as long as the second slowest
+/// reading of the fastest trial.
 const MARGIN_OVER_ALL_BUT_ONE: f64 = 1.1;
 
 /// The relative difference of two times that does not matter.
@@ -67,11 +69,10 @@ pub struct Indifference {
     log: f64,
 }
 
-/// A trial that stops, with the reason.
+/// A trial that stops, and a trial that is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop {
     pub trial: usize,
-    /// A trial that is faster.
     pub faster: usize,
 }
 
@@ -99,7 +100,7 @@ pub fn find_stops(shared: &SharedVariance, running: &[usize], zone: Indifference
     let mut order: Vec<(f64, usize)> =
         running.iter().filter_map(|&trial| Some((shared.centre(trial)?, trial))).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let leaders: Vec<usize> = order.iter().take(LEADERS_COMPARED).map(|(_, trial)| *trial).collect();
+    let leaders: Vec<usize> = order.iter().take(LEADER_COUNT).map(|(_, trial)| *trial).collect();
     let Some(&first) = leaders.first() else { return Vec::new() };
     let stop = |&trial: &usize| {
         let is_faster = |&leader: &usize| {
@@ -125,10 +126,10 @@ fn is_behind(shared: &SharedVariance, leader: usize, trial: usize, first: usize,
     let Some(DistanceBehind { centre, sd, pairs }) = shared.distance_behind(trial, leader) else {
         return false;
     };
-    if shared.sharing_trials() <= FEW_TRIALS && pairs < FEW_TRIALS_ROUNDS_MIN {
+    if shared.sharing_trials() <= FEW_TRIALS_MAX && pairs < FEW_TRIALS_ROUNDS_MIN {
         return false;
     }
-    let rivals = shared.sharing_trials().saturating_sub(1).clamp(1, RIVALS_MAX);
+    let rivals = shared.sharing_trials().saturating_sub(1).clamp(1, RIVAL_COUNT_MAX);
     let log_of_error = (count(rivals) / (2.0 * WRONG_RESULT_ERROR)).ln();
     let threshold = sd * sd * log_of_error / (zone.log * count(pairs)) - zone.log / 2.0;
     centre > threshold.max(0.0)
@@ -138,7 +139,7 @@ fn is_behind(shared: &SharedVariance, leader: usize, trial: usize, first: usize,
 /// after this many rounds.
 fn is_behind_at_interim(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
     let rounds = shared.unit_count(leader).min(shared.unit_count(trial));
-    let at_look = |confidence: Confidence| shared.behind_by_ranks(trial, leader, confidence);
+    let at_look = |confidence: Confidence| shared.signed_rank_distance(trial, leader, confidence);
     let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
     interim_confidence(rounds).and_then(at_look).is_some_and(|ends| ends.low > 0.0)
 }
@@ -148,7 +149,9 @@ fn is_behind_at_interim(shared: &SharedVariance, leader: usize, trial: usize) ->
 fn is_slower_by_margin(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
     let (leader, trial) = (shared.sorted_as_read(leader), shared.sorted_as_read(trial));
     let rounds = leader.len().min(trial.len());
-    let Some(margin) = rounds.checked_sub(2).and_then(|from_two| MARGINS.get(from_two)) else { return false };
+    let Some(margin) = rounds.checked_sub(2).and_then(|from_two| FIRST_ROUND_MARGINS.get(from_two)) else {
+        return false;
+    };
     let mut slowest = leader.iter().rev();
     let is_beyond = |slowest: Option<&f64>, margin: f64| {
         trial.first().zip(slowest).is_some_and(|(fastest, slowest)| *fastest > margin.ln() + slowest)

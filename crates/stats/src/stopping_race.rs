@@ -1,6 +1,6 @@
-//! Simulated races whose trials stop with an indifference zone: how many readings they need, and how
-//! often the remaining trial is not the fastest. Used by the simulations of this crate and of the
-//! bench.
+//! Simulated races whose trials stop with an indifference zone: how many readings they need, and
+//! how often the remaining trial is not the fastest. Used by the simulations of this crate and of
+//! the bench.
 
 use crate::{Indifference, Noise, Observation, SharedVariance, count, find_stops};
 
@@ -102,9 +102,9 @@ pub struct RaceAverages {
     /// Mean number of rounds until one trial is left.
     pub rounds: f64,
     /// The share of races that end with one trial left.
-    pub decided: f64,
+    pub decided_share: f64,
     /// The share of races that end with one trial left which is not the fastest.
-    pub wrong: f64,
+    pub wrong_share: f64,
 }
 
 impl RaceAverages {
@@ -132,6 +132,6 @@ impl RaceAverages {
             sums.iter_mut().zip(of_race).for_each(|(sum, of_race)| *sum += count(of_race) / count(races));
         }
         let [readings, rounds, decided, wrong] = sums;
-        RaceAverages { readings, rounds, decided, wrong }
+        RaceAverages { readings, rounds, decided_share: decided, wrong_share: wrong }
     }
 }

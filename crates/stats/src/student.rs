@@ -6,15 +6,15 @@ use crate::number::{count, float, mean, squares_about_mean};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::sync::OnceLock;
 
-/// From this many degrees of freedom on, the series expansion is right to six digits. The library's
-/// search, which takes milliseconds there, would be the slowest part of a summary.
-const EXPANSION_FROM: f64 = 18.0;
+/// From this many degrees of freedom on, the series expansion has six correct digits. There the
+/// library's search takes milliseconds and would be the slowest part of a summary.
+const EXPANSION_FREEDOM_MIN: f64 = 18.0;
 
 /// The quantile for these degrees of freedom, at least one, that is exceeded at each end of an
 /// interval of this confidence. Large degrees of freedom use the expansion 26.7.5 of Abramowitz &
 /// Stegun, *Handbook of Mathematical Functions* (1964).
 pub(crate) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
-    if freedom < EXPANSION_FROM {
+    if freedom < EXPANSION_FREEDOM_MIN {
         return searched_quantile(freedom.max(1.0), confidence);
     }
     let z = normal_quantile(confidence);
@@ -31,8 +31,8 @@ pub(crate) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
 /// The quantile by the library's search. Quantiles of reported intervals are cached, because each
 /// trial of a state needs them.
 fn searched_quantile(freedom: f64, confidence: Confidence) -> f64 {
-    static REPORTED: [OnceLock<f64>; EXPANSION_FROM as usize] =
-        [const { OnceLock::new() }; EXPANSION_FROM as usize];
+    static REPORTED: [OnceLock<f64>; EXPANSION_FREEDOM_MIN as usize] =
+        [const { OnceLock::new() }; EXPANSION_FREEDOM_MIN as usize];
     let search = || {
         let t = StudentsT::new(0.0, 1.0, freedom).expect("the freedom is at least one");
         t.inverse_cdf(1.0 - confidence.tail())
@@ -51,7 +51,7 @@ pub(crate) fn normal_quantile(confidence: Confidence) -> f64 {
 /// The interval of a mean that was published with the standard deviation of `n` values; `None` with
 /// fewer than two.
 pub fn interval_of_mean(mean: f64, sd: f64, n: u64) -> Option<Interval> {
-    (n > 1).then(|| of_mean(mean, sd, float(n), Confidence::REPORTED))
+    (n > 1).then(|| interval_around_mean(mean, sd, float(n), Confidence::REPORTED))
 }
 
 /// The mean of some values, and their standard deviation with n−1; `None` with fewer than two.
@@ -63,10 +63,10 @@ pub fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
 /// The interval of the mean of these values; `None` with fewer than two.
 pub fn mean_interval(values: &[f64], confidence: Confidence) -> Option<Interval> {
     let (mean, sd) = mean_and_sd(values);
-    Some(of_mean(mean, sd?, count(values.len()), confidence))
+    Some(interval_around_mean(mean, sd?, count(values.len()), confidence))
 }
 
-fn of_mean(mean: f64, sd: f64, n: f64, confidence: Confidence) -> Interval {
+fn interval_around_mean(mean: f64, sd: f64, n: f64, confidence: Confidence) -> Interval {
     Interval::around(mean, student_t(n - 1.0, confidence) * sd / n.sqrt())
 }
 

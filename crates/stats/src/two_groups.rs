@@ -12,14 +12,16 @@ use crate::sorted;
 /// Fewer values are never split: random gaps would be too frequent.
 const VALUES_MIN: usize = 8;
 
-/// The smallest gap between two groups, divided by the spread of the wider side.
-const GAP_MIN: f64 = 1.75;
+/// Two groups have at least this gap, divided by the spread of the wider group.
+const GAP_SPREADS_MIN: f64 = 1.75;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoGroups {
     /// The largest value of the lower group.
-    pub lower_most: f64,
-    pub lower: usize,
+    pub lower_max: f64,
+    /// Number of values in the lower group.
+    pub lower_count: usize,
+    /// The distance between the groups.
     pub gap: f64,
     /// The gap divided by the spread of the wider group; infinite where both spreads are zero.
     pub evidence: f64,
@@ -37,10 +39,10 @@ pub fn two_groups(values: impl IntoIterator<Item = f64>) -> Option<TwoGroups> {
         let spread = |part: &[f64]| part[part.len() - 1] - part[0];
         let gap = above[0] - below[below.len() - 1];
         let evidence = gap / spread(below).max(spread(above));
-        TwoGroups { lower_most: below[below.len() - 1], lower, gap, evidence }
+        TwoGroups { lower_max: below[below.len() - 1], lower_count: lower, gap, evidence }
     };
     let splits = (least..=count - least).map(split).filter(|split| split.gap > 0.0);
-    splits.max_by(|a, b| a.evidence.total_cmp(&b.evidence)).filter(|best| best.evidence >= GAP_MIN)
+    splits.max_by(|a, b| a.evidence.total_cmp(&b.evidence)).filter(|best| best.evidence >= GAP_SPREADS_MIN)
 }
 
 #[cfg(test)]
@@ -52,8 +54,8 @@ mod tests {
     #[test]
     fn six_fast_files_of_ten_are_a_group() {
         let found = two_groups([1.0, 1.1, 1.2, 0.9, 1.05, 1.15, 3.0, 3.1, 2.9, 3.2]).unwrap();
-        assert_eq!(found.lower, 6);
-        assert!((found.lower_most - 1.2).abs() < 1e-12 && (found.gap - 1.7).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.lower_count, 6);
+        assert!((found.lower_max - 1.2).abs() < 1e-12 && (found.gap - 1.7).abs() < 1e-12, "{found:?}");
     }
 
     #[test]
@@ -93,7 +95,7 @@ mod tests {
         ) {
             let found = two_groups(values.iter().copied());
             let scaled = two_groups(values.iter().rev().map(|value| value * scale));
-            prop_assert_eq!(found.map(|it| it.lower), scaled.map(|it| it.lower));
+            prop_assert_eq!(found.map(|it| it.lower_count), scaled.map(|it| it.lower_count));
         }
     }
 }

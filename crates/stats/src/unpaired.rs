@@ -1,16 +1,17 @@
 //! The unpaired ratio: the quotient of two medians that were measured separately, in two records
 //! and perhaps on two machines.
 //!
-//! The two have no rounds in common, so each side has its own interval ([`crate::median_interval`],
-//! on logarithms).
-//! The interval of the difference of the logarithms is computed from both by the method of variance
-//! estimates recovery: Zou & Donner, *Construction of confidence limits about effect measures: A
-//! general approach*, Statistics in Medicine 27 (2008). The distance of its lower end from the
-//! difference is √(a² + b²), where a is the distance of the minuend from its lower end and b that
-//! of the subtrahend from its upper end; the upper end is computed likewise. Skewed intervals stay
-//! skewed, and swapping the two sides gives exactly the inverse.
+//! The two medians have no rounds in common, so each has its own interval
+//! ([`crate::median_interval`], on logarithms). The interval of the difference of the logarithms is
+//! computed from both by the method of variance estimates recovery: Zou & Donner, *Construction of
+//! confidence limits about effect measures: A general approach*, Statistics in Medicine 27 (2008).
+//! The distance of its lower end from the difference is √(a² + b²), where a is the distance of the
+//! minuend from its lower end and b that of the subtrahend from its upper end; the upper end is
+//! computed likewise. Skewed intervals stay skewed, and swapping the two sides gives exactly the
+//! inverse.
 //!
-//! Neither interval includes differences between runs, such as the state of a machine in that hour.
+//! The interval does not include differences between runs, such as the state of a machine at the
+//! time.
 
 use crate::interval::{Confidence, Interval, IntervalRule};
 use crate::median;

@@ -7,7 +7,7 @@
 pub mod parameter_space;
 pub mod published;
 
-use readlab_model::corpus::{Form, Recipe};
+use readlab_model::corpus::{FileForm, Recipe};
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::target::places::Pattern;
 use readlab_model::trial::{Transport, Work};
@@ -34,9 +34,8 @@ const BUILT_IN_SUITES: [(&str, &str); 11] = [
 /// The controls that take part in every suite that does not set `controls = false`.
 const CONTROLS_TOML: &str = include_str!("../carried/suites/controls.toml");
 
-/// Number of untimed counting runs of a full suite: the smallest number that shows a 90th
-/// percentile.
-const FULL_SUITE_COUNTS_MIN: u32 = 20;
+/// Least number of untimed counting runs of a full suite: fewer runs show no 90th percentile.
+const FULL_SUITE_COUNTING_RUNS_MIN: u32 = 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,13 +51,15 @@ pub struct Suite {
     pub about: String,
     /// The work on the bytes; if absent, newlines for text and sum for anything else.
     pub work: Option<Work>,
-    /// The states of the cache: `cold`, `warm` or `both`; `pressed` for the bounds of `memory` alone.
+    /// The cache states: `cold`, `warm` or `both`; `pressed` if trials are read only under the
+    /// bounds of `memory`.
     #[serde(default)]
     pub state: StateChoice,
     /// The corpus that is read if the user names no target.
     pub corpus: Option<Recipe>,
-    /// The corpus in its published size, if that is too large for everyday use.
-    pub full: Option<Recipe>,
+    /// The corpus in its published size; `None` if `corpus` has that size.
+    #[serde(rename = "full")]
+    pub full_corpus: Option<Recipe>,
     /// The trial to which ratios refer.
     pub reference: Option<String>,
     /// Bounds on memory under which the trials are read, beside the cache states, such as `50%`.
@@ -67,7 +68,8 @@ pub struct Suite {
     /// The read-ahead of the targets while the suite runs under bounds on memory, if the user may
     /// set it; it is restored at the end.
     pub read_ahead_bytes: Option<u64>,
-    /// The blocks that trials with `over = "places"` read; without it no target has places.
+    /// The blocks that trials with `over = "places"` read; with `None`, no target has blocks to
+    /// read.
     pub places: Option<SuitePlaces>,
     /// Minimum number of timed readings of a trial, if the suite sets one.
     pub min_runs: Option<u32>,
@@ -77,7 +79,7 @@ pub struct Suite {
     pub max_time: Option<String>,
     /// Advised time of the whole run, such as `8m`.
     pub budget: Option<String>,
-    /// Number of untimed runs that count what contenders do inside.
+    /// Number of untimed runs in which calls, allocations and the like are counted.
     pub counts: Option<u32>,
     #[serde(default)]
     pub focus: Focus,
@@ -95,7 +97,7 @@ pub struct Suite {
     pub entries: Vec<SuiteEntry>,
 }
 
-/// How the blocks of the target are picked.
+/// How the blocks of a target that trials read are picked.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuitePlaces {
@@ -118,9 +120,9 @@ pub enum NamedBy {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteEntry {
-    /// Whether the entry is a control that the suite itself does not name.
+    /// Whether readlab added the entry as a control that the suite itself does not name.
     #[serde(skip)]
-    pub is_added: bool,
+    pub is_added_control: bool,
     #[serde(skip)]
     pub named_by: NamedBy,
     /// The trial's name, such as `rust/mmap/avx2`; the value `all` is the number of processors.
@@ -128,14 +130,14 @@ pub struct SuiteEntry {
     pub label: Option<String>,
     /// The work on the bytes, if it differs from the suite's.
     pub work: Option<Work>,
-    /// The works that a command can do if it always gives the same answer. Empty: any work.
+    /// The works that a command with a fixed kind of answer can do; empty if it can do any work.
     #[serde(default)]
     pub answers: Vec<Work>,
     /// The archive whose content the trial reads, such as `zip`: the corpus in that form, or a
     /// target that is such an archive. If absent: the bytes without decoding, unless the trial's
     /// method decodes.
     #[serde(default, rename = "target")]
-    pub form: Form,
+    pub form: FileForm,
     /// Transport of the bytes: from the file itself, or from a server.
     #[serde(default)]
     pub over: Transport,
@@ -257,38 +259,45 @@ impl Suite {
         };
         let lacking = controls.trial.into_iter().filter(is_lacking);
         let mut entries: Vec<SuiteEntry> =
-            lacking.map(|entry| SuiteEntry { is_added: true, ..entry }).collect();
+            lacking.map(|entry| SuiteEntry { is_added_control: true, ..entry }).collect();
         entries.append(&mut self.entries);
         Suite { entries, ..self }
     }
 
-    /// The suite as published, instead of with a size and a time for everyday use.
+    /// The suite with its published corpus and all its trials, instead of a size and a selection
+    /// for everyday use.
     pub fn as_published(self) -> Suite {
-        let counts = self.counts.unwrap_or(1).max(FULL_SUITE_COUNTS_MIN);
+        let counts = self.counts.unwrap_or(1).max(FULL_SUITE_COUNTING_RUNS_MIN);
         let entries =
             self.entries.into_iter().map(|entry| SuiteEntry { only_with_all: false, ..entry }).collect();
-        Suite { is_full: true, corpus: self.full.or(self.corpus), counts: Some(counts), entries, ..self }
+        Suite {
+            is_full: true,
+            corpus: self.full_corpus.or(self.corpus),
+            counts: Some(counts),
+            entries,
+            ..self
+        }
     }
 
     pub fn reads_over_http(&self) -> bool {
         self.entries.iter().any(|entry| entry.over == Transport::Http)
     }
 
-    /// The blocks that trials read, if some trial reads blocks.
+    /// The blocks that trials read; `None` if no trial reads blocks.
     pub fn places_read(&self) -> Option<SuitePlaces> {
         self.places.filter(|_| self.entries.iter().any(|entry| entry.over == Transport::Places))
     }
 
     /// The forms of the corpus that the trials read; the plain form always comes first.
-    pub fn forms(&self) -> Vec<Form> {
-        let read: BTreeSet<Form> = self.entries.iter().map(|entry| entry.form).chain([None]).collect();
+    pub fn forms(&self) -> Vec<FileForm> {
+        let read: BTreeSet<FileForm> = self.entries.iter().map(|entry| entry.form).chain([None]).collect();
         read.into_iter().collect()
     }
 }
 
 impl SuitePlaces {
     /// Number of blocks that one reading of a file of this size reads.
-    pub fn reads_of(&self, file_bytes: u64) -> u64 {
+    pub fn block_count(&self, file_bytes: u64) -> u64 {
         self.reads.unwrap_or(file_bytes / self.block_bytes.max(1)).max(1)
     }
 }
@@ -358,7 +367,7 @@ mod tests {
         let race = Suite::race();
         let read = |entry: &&SuiteEntry| {
             let is_plain = entry.over == Transport::File && entry.form.is_none();
-            is_plain && !entry.is_added && !entry.only_with_all
+            is_plain && !entry.is_added_control && !entry.only_with_all
         };
         let mut ways: BTreeMap<&str, usize> = BTreeMap::new();
         for entry in race.entries.iter().filter(read) {
@@ -391,9 +400,12 @@ mod tests {
         assert_eq!(shown, ["10%", "50%"]);
         assert_eq!(suite.read_ahead_bytes, Some(128 << 10), "the kernel's default");
         let places = suite.places_read().unwrap();
-        assert_eq!((places.reads_of(128 << 20), places.reads_of(5000), places.reads_of(1)), (32_768, 1, 1));
+        assert_eq!(
+            (places.block_count(128 << 20), places.block_count(5000), places.block_count(1)),
+            (32_768, 1, 1)
+        );
         let eight = SuitePlaces { reads: Some(8), ..places };
-        assert_eq!(eight.reads_of(128 << 20), 8);
+        assert_eq!(eight.block_count(128 << 20), 8);
         // Without a trial that reads blocks, no target has places.
         assert!(Suite { entries: Vec::new(), ..suite }.places_read().is_none());
         for suite in Suite::names().into_iter().map(|name| Suite::find(name).unwrap()) {

@@ -23,7 +23,7 @@ const DEFAULT_SPACE: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,chunk=16KiB|64K
                      threads=1..all,populate=0|1,sequential=0|1,direct=0|1,\
                      part=1MiB|4MiB|16MiB|64MiB,concurrency=1|4|16|64";
 
-/// Memory in flight that keeps any device busy. The default space has no setting with more.
+/// The most memory in flight of a setting in the default space: it keeps any device busy.
 const DEFAULT_IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 /// Parameters whose product is the memory in flight.
@@ -43,8 +43,9 @@ impl Space {
         self
     }
 
-    /// The names that the user gave; empty for the default space, which is made for every method.
-    pub fn names_given(&self) -> impl Iterator<Item = &str> {
+    /// The names of the parameters that the user set; empty for the default space, which no user
+    /// made.
+    pub fn user_named_params(&self) -> impl Iterator<Item = &str> {
         let is_given = self.in_flight_bytes_max != DEFAULT_IN_FLIGHT_BYTES;
         self.values.keys().map(String::as_str).filter(move |_| is_given)
     }
@@ -60,8 +61,8 @@ impl Space {
     }
 
     /// Every setting of a method: each combination of the values in the space. A parameter that is
-    /// not in the space keeps its default. A switch that is off or a single thread is not spelled
-    /// out if it is the default.
+    /// not in the space keeps its default. Values of 0 and 1 that are the default are left out of
+    /// the setting.
     pub fn settings(&self, method: &MethodLine) -> Vec<Params> {
         let mut settings = vec![Params::default()];
         for param in &method.params {
@@ -104,25 +105,24 @@ impl FromStr for Space {
                 )
             })?;
             let values =
-                values.split('|').map(|span| values_in_range(part, span)).collect::<Result<Vec<_>, _>>()?;
+                values.split('|').map(|span| parse_range(part, span)).collect::<Result<Vec<_>, _>>()?;
             space.insert(name.trim().to_owned(), values.into_iter().flatten().collect());
         }
         Ok(Space { values: space, in_flight_bytes_max: u64::MAX })
     }
 }
 
-/// The memory that a setting has in flight, with the method's defaults for other parameters.
+/// Bytes that a setting has in flight. Parameters that it does not set have the method's defaults.
 fn in_flight_bytes(method: &MethodLine, settings: &Params) -> u64 {
     let counts = method.params.iter().filter(|param| IN_FLIGHT_FACTORS.contains(&Params::short(&param.name)));
     let value = |param: &ParamLine| settings.0.get(&param.name).copied().unwrap_or(param.default);
     counts.map(value).fold(1, u64::saturating_mul)
 }
 
-/// A single value; or both ends of a range and the values between them, doubling from the lower
-/// end.
-fn values_in_range(part: &str, span: &str) -> Result<Vec<u64>, String> {
-    let Some((low, high)) = span.split_once("..") else { return Ok(vec![value(part, span)?]) };
-    let (low, high) = (value(part, low)?, value(part, high)?);
+/// Parses a single value, or a range: both ends, and the values that double from the lower end.
+fn parse_range(part: &str, span: &str) -> Result<Vec<u64>, String> {
+    let Some((low, high)) = span.split_once("..") else { return Ok(vec![parse_value(part, span)?]) };
+    let (low, high) = (parse_value(part, low)?, parse_value(part, high)?);
     if high < low {
         return Err(format!("'{part}': the range ends before it begins"));
     }
@@ -130,7 +130,7 @@ fn values_in_range(part: &str, span: &str) -> Result<Vec<u64>, String> {
     Ok(std::iter::successors(Some(low), doubled).chain([high]).collect())
 }
 
-fn value(part: &str, text: &str) -> Result<u64, String> {
+fn parse_value(part: &str, text: &str) -> Result<u64, String> {
     if text.trim() == "all" {
         return Ok(std::thread::available_parallelism().map_or(1, usize::from) as u64);
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn the_default_space_is_valid_and_uses_no_more_memory_than_useful() {
         let space = Space::default_space();
-        assert_eq!((space.values.len(), space.names_given().count()), (9, 0));
+        assert_eq!((space.values.len(), space.user_named_params().count()), (9, 0));
         let ring = method(&[("buffer_bytes", 512, 1 << 30), ("depth", 1, 4096)]);
         let settings = space.settings(&ring);
         assert_eq!(settings.len(), 19, "all but 64 times 4 MiB");

@@ -39,7 +39,7 @@ struct Index {
     publication: Vec<Publication>,
 }
 
-/// Description of a published table.
+/// The description of a published table in the index.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Publication {
@@ -47,32 +47,39 @@ struct Publication {
     about: String,
     file: String,
     suite: Option<String>,
-    case: String,
-    /// The column that names the machine, if the table has several machines.
-    sides: Option<String>,
+    /// The column that names the case.
+    #[serde(rename = "case")]
+    case_column: String,
+    /// The column that names the machine; `None` if the table is about one machine.
+    #[serde(rename = "sides")]
+    machine_column: Option<String>,
     work: Option<Work>,
     over: Option<Transport>,
     state: Option<CacheState>,
-    /// The column with the cache state, if the table has cases of several states.
-    states: Option<String>,
+    /// The column with the cache state; `None` if all cases have the same state.
+    #[serde(rename = "states")]
+    state_column: Option<String>,
     size_bytes: Option<u64>,
-    /// Sizes of cases that read another file, by case.
-    #[serde(default)]
-    sizes: BTreeMap<String, u64>,
+    /// The sizes in bytes of cases that read another file, by case.
+    #[serde(default, rename = "sizes")]
+    case_sizes_bytes: BTreeMap<String, u64>,
     /// Number of readers that each read the whole file, by case; one in all other cases.
-    #[serde(default)]
-    readers: BTreeMap<String, u64>,
+    #[serde(default, rename = "readers")]
+    case_readers: BTreeMap<String, u64>,
     #[serde(default)]
     notes: Vec<String>,
     #[serde(default)]
     machine: BTreeMap<String, Value>,
-    #[serde(default)]
-    fact: Vec<FactColumn>,
-    number: Vec<NumberColumn>,
-    /// The column with the number of readings, if there is one.
-    runs: Option<String>,
-    /// The columns with the percentiles of `PERCENTS`, in that order.
-    percentiles: Option<[String; PERCENTS.len()]>,
+    #[serde(default, rename = "fact")]
+    fact_columns: Vec<FactColumn>,
+    #[serde(rename = "number")]
+    number_columns: Vec<NumberColumn>,
+    /// The column with the number of readings; `None` if the table does not give it.
+    #[serde(rename = "runs")]
+    runs_column: Option<String>,
+    /// The columns with the percentiles of `PERCENTS`, in that order; `None` if the table has none.
+    #[serde(rename = "percentiles")]
+    percentile_columns: Option<[String; PERCENTS.len()]>,
 }
 
 #[derive(Deserialize)]
@@ -92,13 +99,16 @@ struct NumberColumn {
     #[serde(default = "default_factor")]
     factor: f64,
     statistic: Statistic,
-    /// The column with the standard deviation, in the unit of the number.
-    sd: Option<String>,
-    /// The name of the side, if a column is a side.
-    side: Option<String>,
-    /// The number is read only from rows with these fields.
+    /// The column with the standard deviation, in the unit of the number; `None` if the table does
+    /// not give it.
+    #[serde(rename = "sd")]
+    sd_column: Option<String>,
+    /// The name of the side whose numbers the column has; `None` if rows name their side.
+    #[serde(rename = "side")]
+    side_name: Option<String>,
+    /// The fields that a row must have for its number to be read.
     #[serde(default, rename = "where")]
-    rows: BTreeMap<String, String>,
+    required_fields: BTreeMap<String, String>,
 }
 
 fn default_factor() -> f64 {
@@ -140,7 +150,7 @@ impl Publication {
     fn sides(&self) -> Vec<Side> {
         let mut sides: Vec<Side> = Vec::new();
         for row in self.rows() {
-            for number in self.number.iter().filter(|number| number.applies_to(&row)) {
+            for number in self.number_columns.iter().filter(|number| number.applies_to_row(&row)) {
                 // An empty field means that the number was not published.
                 let Some(value) = row.get(&number.column).and_then(|text| text.parse::<f64>().ok()) else {
                     continue;
@@ -150,7 +160,7 @@ impl Publication {
                     sides.push(self.side(name, &row));
                     sides.len() - 1
                 });
-                let case = self.case_in(&mut sides[at], &row[&self.case], self.state_in(&row));
+                let case = self.case_or_new(&mut sides[at], &row[&self.case_column], self.state_in(&row));
                 let (value, statistic) = (value * number.factor, number.statistic);
                 let spread = self.spread(number, &row);
                 if let (Measure::Wall, Some(size_bytes)) = (number.measure, case.key.size_bytes) {
@@ -166,16 +176,16 @@ impl Publication {
         sides
     }
 
-    /// Spread of the readings of a number, as far as the row gives it.
+    /// The spread of the readings of a number; what the row does not give is `None`.
     fn spread(&self, number: &NumberColumn, row: &RowFields) -> Spread {
         let of = |column: &String| row.get(column)?.parse::<f64>().ok();
-        let percentiles = self.percentiles.as_ref().and_then(|columns| {
+        let percentiles = self.percentile_columns.as_ref().and_then(|columns| {
             let values: Option<Vec<f64>> = columns.iter().map(of).collect();
             values?.iter().map(|value| value * number.factor).collect::<Vec<f64>>().try_into().ok()
         });
         Spread {
-            sd: number.sd.as_ref().and_then(of).map(|sd| sd * number.factor),
-            runs: self.runs.as_ref().and_then(|column| row.get(column)?.parse().ok()),
+            sd: number.sd_column.as_ref().and_then(of).map(|sd| sd * number.factor),
+            runs: self.runs_column.as_ref().and_then(|column| row.get(column)?.parse().ok()),
             percentiles,
         }
     }
@@ -188,13 +198,13 @@ impl Publication {
     }
 
     fn side_name(&self, number: &NumberColumn, row: &RowFields) -> String {
-        let named = number.side.clone();
-        named.or_else(|| row.get(self.sides.as_ref()?).cloned()).unwrap_or_else(|| self.name.clone())
+        let named = number.side_name.clone();
+        named.or_else(|| row.get(self.machine_column.as_ref()?).cloned()).unwrap_or_else(|| self.name.clone())
     }
 
     fn side(&self, name: String, row: &RowFields) -> Side {
         let mut facts = self.machine.clone();
-        for fact in &self.fact {
+        for fact in &self.fact_columns {
             let Some(text) = row.get(&fact.column) else { continue };
             let value = match fact.factor {
                 Some(factor) => text.parse::<f64>().map_or(Value::Null, |number| (number * factor).into()),
@@ -208,27 +218,27 @@ impl Publication {
 
     /// The cache state of a row; `None` if it is not known.
     fn state_in(&self, row: &RowFields) -> Option<CacheState> {
-        let word = self.states.as_ref().and_then(|column| row.get(column));
+        let word = self.state_column.as_ref().and_then(|column| row.get(column));
         word.and_then(|word| serde_json::from_value(word.as_str().into()).ok()).or(self.state)
     }
 
-    /// The case of this name in this state with its names in the suite; it is added if it does not
-    /// exist.
-    fn case_in<'a>(&self, side: &'a mut Side, name: &str, state: Option<CacheState>) -> &'a mut Case {
+    /// The case of a side with this name and state. A case that does not exist yet is added, with
+    /// the names that the suite has for it.
+    fn case_or_new<'a>(&self, side: &'a mut Side, name: &str, state: Option<CacheState>) -> &'a mut Case {
         let is_it = |case: &Case| case.name == name && case.key.state == state;
         if let Some(at) = side.cases.iter().position(is_it) {
             return &mut side.cases[at];
         }
-        let size_bytes = self.sizes.get(name).copied().or(self.size_bytes);
+        let size_bytes = self.case_sizes_bytes.get(name).copied().or(self.size_bytes);
         side.cases.push(Case {
             name: name.to_owned(),
-            names: self.names(name),
+            names: self.case_names(name),
             key: ComparisonKey {
                 size_bytes,
                 work: self.work,
-                over: self.over,
+                transport: self.over,
                 state,
-                readers: Some(self.readers.get(name).copied().unwrap_or(1)),
+                readers: Some(self.case_readers.get(name).copied().unwrap_or(1)),
                 ..ComparisonKey::default()
             },
             figures: BTreeMap::new(),
@@ -238,7 +248,8 @@ impl Publication {
         side.cases.last_mut().expect("one was just pushed")
     }
 
-    fn names(&self, case: &str) -> BTreeSet<String> {
+    /// The name of a case, and the labels and names of the suite's trials that repeat it.
+    fn case_names(&self, case: &str) -> BTreeSet<String> {
         let suite = self.suite.as_ref().and_then(|name| Suite::find(name).ok());
         let entries = suite.into_iter().flat_map(|suite| suite.entries);
         let repeats = entries
@@ -249,17 +260,18 @@ impl Publication {
 }
 
 impl NumberColumn {
-    fn applies_to(&self, row: &RowFields) -> bool {
-        self.rows.iter().all(|(column, value)| row.get(column) == Some(value))
+    fn applies_to_row(&self, row: &RowFields) -> bool {
+        self.required_fields.iter().all(|(column, value)| row.get(column) == Some(value))
     }
 }
 
-/// The spread of a rate from the spread of its times: the relative standard deviation is the same.
+/// The spread of a rate from the spread of its times, because their relative standard deviations
+/// are equal.
 fn spread_of_rate(times: &Spread, rate_per_time: f64) -> Spread {
     Spread { sd: times.sd.map(|sd| sd * rate_per_time), percentiles: None, ..*times }
 }
 
-/// Adds this data sheet rate to every side without one.
+/// Gives every side without a rate from a data sheet this one, in bytes per second.
 pub fn add_data_sheet(sides: &mut [Side], bytes_per_s: f64) {
     for side in sides {
         side.facts.entry(SHEET_FACT.to_owned()).or_insert_with(|| bytes_per_s.into());
@@ -279,7 +291,7 @@ mod tests {
             assert!(is_whole, "{}", publication.name);
             let columns = publication.rows();
             let known: BTreeSet<&String> = columns[0].keys().collect();
-            for number in &publication.number {
+            for number in &publication.number_columns {
                 assert!(known.contains(&number.column), "{}", number.column);
             }
             if let Some(suite) = &publication.suite {

@@ -1,6 +1,6 @@
-//! Visits all files of a tree with several threads that take batches of files in turn, because one
-//! thread would take tenths of a second for thousands of system calls. The caller defines what is
-//! done with a file.
+//! Visits all files of a tree with several threads, each of which repeatedly takes a batch of
+//! files: one thread would take tenths of a second for thousands of system calls. The caller passes
+//! the function that is called for each file.
 
 use std::iter;
 use std::num::NonZero;
@@ -17,7 +17,7 @@ pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Calls `each` with the number in the list and the path of every file, and combines the results
+/// Calls `each` with the index and the path of every file in the list, and combines the results
 /// with `join` in any order; `None` if there are no files. After an error no thread takes further
 /// files.
 pub fn visit<T: Send, P, E: Send + From<P>>(

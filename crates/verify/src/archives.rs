@@ -2,7 +2,7 @@
 //! archives that are cut short or have other bytes after their end, and archives with a dictionary.
 
 use super::check::{Check, ReadWords, WorkScan, check_exit, work_scans};
-use super::files::{Reading, cases_of, ending_of, special_name_check};
+use super::files::{FileReading, cases_of, ending_of, special_name_check};
 use super::settings::{self, DataAmount};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
 use readlab_corpus::archive::pack_content;
@@ -22,12 +22,13 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     for &archive in &method.decodes {
         let cases = Arc::new(archive_cases(stage, method, archive)?);
         for (at, visit) in work_scans(method).into_iter().enumerate() {
-            let reading = Reading { words: ReadWords::new(method, &visit), ending: ending_of(method, at) };
+            let reading =
+                FileReading { words: ReadWords::new(method, &visit), ending: ending_of(method, at) };
             checks.push(packed_reading(reading, archive, cases.clone()));
         }
         let Some(visit) = work_scans(method).into_iter().next() else { continue };
-        for setting in settings::for_load(method, DataAmount::Kilobytes) {
-            let reading = Reading::with_setting(&ReadWords::new(method, &visit), setting);
+        for setting in settings::settings_for(method, DataAmount::Kilobytes) {
+            let reading = FileReading::with_setting(&ReadWords::new(method, &visit), setting);
             checks.push(packed_reading(reading, archive, cases.clone()));
         }
         checks.extend(special_name_checks(stage, method, &visit, archive)?);
@@ -39,13 +40,13 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     Ok(checks)
 }
 
-fn packed_reading<'s>(reading: Reading, archive: Archive, cases: Arc<Vec<Case>>) -> Check<'s> {
+fn packed_reading<'s>(reading: FileReading, archive: Archive, cases: Arc<Vec<Case>>) -> Check<'s> {
     let settings = reading.words.settings.clone();
     let check = Check::new(move |stage| {
         let all: Vec<&Case> = cases.iter().collect();
         reading.run(stage, &format!("packed.{}", archive.suffix()), &all)
     });
-    check.or_refused(settings)
+    check.or_settings_refused(settings)
 }
 
 /// The files of the stage that the method can visit, each packed; and, if the format allows it, two
@@ -76,14 +77,14 @@ fn special_name_checks<'s>(
     visit: &WorkScan,
     archive: Archive,
 ) -> io::Result<Vec<Check<'s>>> {
-    let content = fs::read(&stage.awkward.path)?;
+    let content = fs::read(&stage.awkwardly_named.path)?;
     let folder = stage.new_folder()?;
     let names = [OsString::from(AWKWARD_NAME), raw_name()];
     let check = |mut name: OsString| {
         name.push(format!(".{}", archive.suffix()));
         let path = folder.join(&name);
         fs::write(&path, pack_content("content", &content, archive)?)?;
-        let case = Case::at(path, stage.awkward.truth.clone());
+        let case = Case::at(path, stage.awkwardly_named.truth.clone());
         Ok(special_name_check(ReadWords::new(method, visit), case, name))
     };
     names.into_iter().map(check).collect()
@@ -108,7 +109,7 @@ fn broken_archive_checks<'s>(
         let path = folder.join(&name);
         fs::write(&path, bytes)?;
         let words = ReadWords::new(method, visit).with_target(path.as_os_str());
-        Ok(Check::refused(words, name.clone(), name))
+        Ok(Check::must_fail(words, name.clone(), name))
     };
     broken.into_iter().map(check).collect()
 }

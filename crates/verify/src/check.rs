@@ -13,13 +13,13 @@ use std::fmt;
 /// A turn of one untimed and two timed readings.
 pub(super) const CHECK_TURN: TurnRequest = TurnRequest { lead: 1, count: 2 };
 
-/// Also the turn with which a violation can be repeated by hand.
+/// A turn of one timed reading, with which a user can also repeat a violation by hand.
 pub(super) const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 
 /// The result of a check: the number of right answers, or the first violation.
 pub(super) type CheckResult = Result<u32, Fault>;
 
-/// Why a check fails, in words; the request is added by the caller that knows it.
+/// Why a check fails, in words; the caller adds the request.
 pub(super) struct Reason(pub String);
 
 impl<E: fmt::Display> From<E> for Reason {
@@ -31,9 +31,9 @@ impl<E: fmt::Display> From<E> for Reason {
 /// The words after `read` on the contender's command line, and its environment.
 #[derive(Debug, Clone)]
 pub(super) struct ReadWords {
-    pub line: MethodLine,
+    pub method_line: MethodLine,
     /// The work that the samples must prove.
-    pub proves: Work,
+    pub proven_work: Work,
     pub method: String,
     pub scan: String,
     pub work: String,
@@ -44,7 +44,7 @@ pub(super) struct ReadWords {
     pub env_removed: Vec<OsString>,
     /// The shell command that repeats the session, if the session's own command cannot because its
     /// server no longer exists.
-    pub again: Option<String>,
+    pub repeating_command: Option<String>,
 }
 
 pub(super) struct Check<'a>(Box<dyn Fn(&Stage) -> CheckResult + Send + Sync + 'a>);
@@ -71,7 +71,11 @@ impl<'a> Check<'a> {
     }
 
     /// A session that must fail before it is ready, with a reason that contains `expected`.
-    pub(super) fn refused(words: ReadWords, of: impl Into<String>, expected: impl Into<String>) -> Check<'a> {
+    pub(super) fn must_fail(
+        words: ReadWords,
+        of: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Check<'a> {
         let (of, expected) = (of.into(), expected.into());
         Check::new(move |stage| {
             let opened = stage.launch(&words).and_then(|mut session| {
@@ -95,7 +99,7 @@ impl<'a> Check<'a> {
 
     /// Accepts that a setting is rejected within its bounds, for example because a device does not
     /// support it, if the reason names the setting.
-    pub(super) fn or_refused(self, settings: Vec<String>) -> Check<'a> {
+    pub(super) fn or_settings_refused(self, settings: Vec<String>) -> Check<'a> {
         let is_named = move |fault: &Fault| {
             let mut names = settings.iter().map(|setting| setting.split('=').next().unwrap_or_default());
             names.any(|name| fault.reason.to_lowercase().contains(&name.to_lowercase()))
@@ -133,8 +137,8 @@ pub(super) fn work_scans(method: &MethodLine) -> Vec<WorkScan> {
 impl ReadWords {
     pub(super) fn new(method: &MethodLine, visit: &WorkScan) -> ReadWords {
         ReadWords {
-            line: method.clone(),
-            proves: visit.work,
+            method_line: method.clone(),
+            proven_work: visit.work,
             method: method.method.clone(),
             scan: visit.scan.clone(),
             work: visit.work.word().to_owned(),
@@ -142,7 +146,7 @@ impl ReadWords {
             settings: Vec::new(),
             env: Vec::new(),
             env_removed: Vec::new(),
-            again: None,
+            repeating_command: None,
         }
     }
 
@@ -176,7 +180,7 @@ impl ReadWords {
 
     /// A shell command that repeats the session with these lines as its input.
     pub(super) fn repeat_command(&self, stage: &Stage, lines: &[&dyn fmt::Display]) -> String {
-        if let Some(again) = &self.again {
+        if let Some(again) = &self.repeating_command {
             return again.clone();
         }
         let lines: String = lines.iter().map(|line| format!("{line}\\n")).collect();
@@ -202,7 +206,7 @@ impl ReadWords {
     }
 
     /// Like `attempt` for a file, which the repeated command reads under its own name.
-    pub(super) fn attempt_at<T>(
+    pub(super) fn attempt_case<T>(
         &self,
         stage: &Stage,
         case: &Case,
@@ -213,19 +217,19 @@ impl ReadWords {
 
     /// Returns an error if a sample does not prove that the case was read.
     pub(super) fn check_samples(&self, samples: &[SampleLine], case: &Case) -> Result<(), String> {
-        samples.iter().find_map(|sample| self.refusal(sample, case)).map_or(Ok(()), Err)
+        samples.iter().find_map(|sample| self.why_unproven(sample, case)).map_or(Ok(()), Err)
     }
 
     /// Why a sample does not prove that the case was read; `None` if it does.
-    fn refusal(&self, sample: &SampleLine, case: &Case) -> Option<String> {
+    fn why_unproven(&self, sample: &SampleLine, case: &Case) -> Option<String> {
         if sample.wall_ns == 0 {
             return Some("its window has 0 ns".to_owned());
         }
         // PROTOCOL.md defines what each control must prove.
-        if is_control(&self.line) {
+        if is_control(&self.method_line) {
             return None;
         }
-        let (answer, truth, work) = (Answer::from(sample), &case.truth, self.proves);
+        let (answer, truth, work) = (Answer::from(sample), &case.truth, self.proven_work);
         if !answer.proves(work, &truth.answer) {
             return Some(answer.refusal(work, &truth.answer));
         }
@@ -244,7 +248,7 @@ impl ReadWords {
             _ => {}
         }
         let products = truth.products?;
-        (!products.agree(work, &answer, true)).then(|| match answer.products {
+        (!products.match_answer(work, &answer, true)).then(|| match answer.products {
             None => format!("it answered {answer} without products"),
             Some(said) => format!(
                 "it answered {answer}, which is right, with the products {said}, which are not: a piece was left out, \
@@ -259,7 +263,7 @@ impl ReadWords {
 pub(super) fn start_ready(stage: &Stage, words: &ReadWords) -> Result<Session, SessionError> {
     let mut session = stage.launch(words)?;
     let in_force = session.wait_until_ready()?;
-    let known: Vec<&String> = words.line.params.iter().map(|param| &param.name).collect();
+    let known: Vec<&String> = words.method_line.params.iter().map(|param| &param.name).collect();
     let lacking = known.iter().find(|name| !in_force.0.contains_key(**name));
     let lacking = lacking.map(|name| format!("'ready' has no {name}, a parameter of the method"));
     let added = in_force.0.keys().find(|name| !known.contains(name));
@@ -268,7 +272,7 @@ pub(super) fn start_ready(stage: &Stage, words: &ReadWords) -> Result<Session, S
 }
 
 /// Runs one turn, whose samples must prove the work for the case.
-pub(super) fn turn(
+pub(super) fn prove_turn(
     session: &mut Session,
     stage: &Stage,
     words: &ReadWords,
@@ -286,7 +290,7 @@ pub(super) fn session_after_turn(
     case: &Case,
 ) -> Result<Session, SessionError> {
     let mut session = start_ready(stage, words)?;
-    turn(&mut session, stage, words, case)?;
+    prove_turn(&mut session, stage, words, case)?;
     Ok(session)
 }
 

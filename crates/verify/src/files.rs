@@ -2,8 +2,8 @@
 //! same path, and the sessions end in different ways.
 
 use super::check::{
-    CHECK_TURN, Check, CheckResult, ReadWords, Reason, WorkScan, check_clean_exit, is_control,
-    session_after_turn, start_ready, turn, work_scans,
+    CHECK_TURN, Check, CheckResult, ReadWords, Reason, WorkScan, check_clean_exit, is_control, prove_turn,
+    session_after_turn, start_ready, work_scans,
 };
 use super::reason_of;
 use super::settings::{self, DataAmount};
@@ -19,8 +19,9 @@ use std::fs;
 use std::io;
 use std::time::Duration;
 
-/// Most time of a turn that its windows may leave out, in the turn that leaves out the least. A
-/// race has a tighter limit, from a control; here sessions run in parallel.
+/// Longest time of a turn that may be outside of its timed windows. The turn with the least such
+/// time counts. A race has a tighter limit, which a control measures; here sessions run in
+/// parallel.
 const LEFT_OUT_TIME_MAX: Duration = Duration::from_millis(50);
 
 /// Buffers larger than this are not tested with files around their size, which would take seconds
@@ -42,23 +43,24 @@ const UNTIMED_READING_FACTOR: u64 = 3;
 /// What happens after the last file of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The input of the session ends. Between turns no file was open, and no process is left
-    /// behind.
+    /// The input of the session ends. The check fails if a file was open between turns, or if a
+    /// process is left behind.
     InputEnds,
     /// The file is removed before the next turn.
     FileVanishes,
+    /// A folder replaces the file before the next turn.
     FolderInstead,
 }
 
 const ENDINGS: [Ending; 3] = [Ending::InputEnds, Ending::FileVanishes, Ending::FolderInstead];
 
-/// The ending for a work and scan, by its number. A control always gets the end of input, because it
-/// need not read the file.
+/// The ending for the work and scan with this index. A control always gets the end of input,
+/// because a control need not read the file.
 pub(super) fn ending_of(method: &MethodLine, number: usize) -> Ending {
     if is_control(method) { Ending::InputEnds } else { ENDINGS[number % ENDINGS.len()] }
 }
 
-pub(super) struct Reading {
+pub(super) struct FileReading {
     pub words: ReadWords,
     pub ending: Ending,
 }
@@ -70,7 +72,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     // Each ending is tested at least once, even if there are fewer scans.
     for at in 0..work_scans.len().max(ENDINGS.len()) {
         let Some(visit) = work_scans.get(at % work_scans.len().max(1)) else { break };
-        let reading = Reading { words: ReadWords::new(method, visit), ending: ending_of(method, at) };
+        let reading = FileReading { words: ReadWords::new(method, visit), ending: ending_of(method, at) };
         let cases = if at < work_scans.len() {
             cases_of(stage, method)
         } else {
@@ -86,13 +88,13 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     if let Some(visit) = work_scans.first() {
         let words = ReadWords::new(method, visit);
         if !is_control(method) {
-            checks.push(untimed_readings_check(words.with_target(stage.large.path.as_os_str())));
+            checks.push(untimed_readings_check(words.with_target(stage.large_text.path.as_os_str())));
         }
-        checks.push(special_name_check(words.clone(), &stage.awkward, AWKWARD_NAME.into()));
-        checks.push(special_name_check(words.clone(), &stage.raw, raw_name()));
+        checks.push(special_name_check(words.clone(), &stage.awkwardly_named, AWKWARD_NAME.into()));
+        checks.push(special_name_check(words.clone(), &stage.raw_named, raw_name()));
         let cases: Vec<&Case> = settings::SETTING_CASES.iter().map(|name| stage.file(name)).collect();
-        for setting in settings::for_load(method, DataAmount::Kilobytes) {
-            checks.push(Reading::with_setting(&words, setting).check(cases.clone()));
+        for setting in settings::settings_for(method, DataAmount::Kilobytes) {
+            checks.push(FileReading::with_setting(&words, setting).check(cases.clone()));
         }
     }
     Ok(checks)
@@ -103,7 +105,7 @@ fn buffer_size_check<'s>(stage: &'s Stage, method: &MethodLine, visit: &WorkScan
     let sizes = method.params.iter().filter(|param| param.name.ends_with("_bytes"));
     let sizes = sizes.map(|param| param.default).filter(|bytes| (2..=BUFFER_BYTES_MAX).contains(bytes));
     let cases = sizes.map(|bytes| stage.texts_around(bytes)).collect::<io::Result<Vec<_>>>()?;
-    let reading = Reading { words: ReadWords::new(method, visit), ending: Ending::InputEnds };
+    let reading = FileReading { words: ReadWords::new(method, visit), ending: Ending::InputEnds };
     Ok(Check::new(move |stage| {
         let cases: Vec<&Case> = cases.iter().flat_map(|cases| cases.iter()).collect();
         reading.run(stage, "file", &cases)
@@ -114,11 +116,11 @@ fn buffer_size_check<'s>(stage: &'s Stage, method: &MethodLine, visit: &WorkScan
 /// timed reading. On a busy machine a single turn proves nothing, so several are tried.
 fn untimed_readings_check<'s>(words: ReadWords) -> Check<'s> {
     Check::new(move |stage| {
-        words.attempt(stage, &stage.large.name, || {
+        words.attempt(stage, &stage.large_text.name, || {
             let mut session = start_ready(stage, &words)?;
             for _ in 0..MANY_UNTIMED_TRIES {
                 let turn = session.turn(MANY_UNTIMED_TURN, stage.deadline)?;
-                words.check_samples(&turn.samples, &stage.large)?;
+                words.check_samples(&turn.samples, &stage.large_text)?;
                 let window_ns = turn.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or_default();
                 if turn.seen_ns > window_ns.saturating_mul(u64::from(MANY_UNTIMED_TURN.lead) / 2) {
                     session.exit()?;
@@ -138,8 +140,8 @@ fn untimed_readings_check<'s>(words: ReadWords) -> Check<'s> {
 /// The files that a method can read; files with bytes of every value only if it visits bytes.
 pub(super) fn cases_of<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<&'s Case> {
     let visits_bytes = method.scans.contains_key(Work::Sum.word());
-    let bytes = stage.bytes.iter().filter(|_| visits_bytes);
-    stage.text.iter().chain(bytes).collect()
+    let bytes = stage.byte_cases.iter().filter(|_| visits_bytes);
+    stage.text_cases.iter().chain(bytes).collect()
 }
 
 /// One reading of a file whose name is part of the check. Only a name that is not UTF-8 may be
@@ -164,20 +166,20 @@ pub(super) fn special_name_check<'s>(
     })
 }
 
-impl Reading {
-    pub(super) fn with_setting(words: &ReadWords, setting: String) -> Reading {
-        Reading { words: words.with_settings([setting]), ending: Ending::InputEnds }
+impl FileReading {
+    pub(super) fn with_setting(words: &ReadWords, setting: String) -> FileReading {
+        FileReading { words: words.with_settings([setting]), ending: Ending::InputEnds }
     }
 
     fn check<'s>(self, cases: Vec<&'s Case>) -> Check<'s> {
         let settings = self.words.settings.clone();
-        Check::new(move |stage| self.run(stage, "file", &cases)).or_refused(settings)
+        Check::new(move |stage| self.run(stage, "file", &cases)).or_settings_refused(settings)
     }
 
     /// Reads the cases one after another at one path, whose last component is `name`.
     pub(super) fn run(&self, stage: &Stage, name: &str, cases: &[&Case]) -> CheckResult {
         let (Some(first), Some(last)) = (cases.first(), cases.last()) else { return Ok(0) };
-        let (slot, words, mut session) = self.words.attempt_at(stage, first, || {
+        let (slot, words, mut session) = self.words.attempt_case(stage, first, || {
             let slot = stage.new_slot(name)?;
             slot.put_file(&first.path)?;
             let words = self.words.with_target(slot.path.as_os_str());
@@ -187,9 +189,9 @@ impl Reading {
         let mut left_out_ns = u64::MAX;
         let mut answers = 0;
         for case in cases {
-            self.words.attempt_at(stage, case, || Ok(slot.put_file(&case.path)?))?;
+            self.words.attempt_case(stage, case, || Ok(slot.put_file(&case.path)?))?;
             let before = ProcessorWaits::read(&session);
-            match turn(&mut session, stage, &words, case) {
+            match prove_turn(&mut session, stage, &words, case) {
                 Ok(turn) => {
                     let waited_ns = ProcessorWaits::read(&session).since(&before);
                     let windows = turn.samples.iter().map(|sample| sample.wall_ns);
@@ -203,7 +205,7 @@ impl Reading {
                 Err(SessionError::Failed(reason)) if !is_text(case) && reason.contains("UTF-8") => {
                     return Ok(answers);
                 }
-                Err(error) => return self.words.attempt_at(stage, case, || Err(error.into())),
+                Err(error) => return self.words.attempt_case(stage, case, || Err(error.into())),
             }
         }
         if cases.len() > LOADING_TURNS && Duration::from_nanos(left_out_ns) > LEFT_OUT_TIME_MAX {
@@ -211,10 +213,10 @@ impl Reading {
                 "its windows leave out at least {left_out_ns} ns of every turn: everything that it does for a reading \
                  belongs in the window"
             );
-            return self.words.attempt_at(stage, last, || Err(reason.into()));
+            return self.words.attempt_case(stage, last, || Err(reason.into()));
         }
         match self.ending {
-            Ending::InputEnds => self.words.attempt_at(stage, last, || check_clean_exit(stage, session))?,
+            Ending::InputEnds => self.words.attempt_case(stage, last, || check_clean_exit(stage, session))?,
             Ending::FileVanishes => words.attempt(stage, "a file that vanished", || {
                 slot.clear()?;
                 check_names_file(&slot, session.turn(CHECK_TURN, stage.deadline), "no such file")

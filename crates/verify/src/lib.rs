@@ -50,7 +50,7 @@ struct CheckGroup<'a> {
 }
 
 struct QueuedCheck<'a> {
-    subject: usize,
+    group_index: usize,
     number: usize,
     check: Check<'a>,
 }
@@ -79,10 +79,10 @@ impl Verification<'_> {
                     report(&reports[shown]);
                     shown += 1;
                 }
-                let Ok((subject, number, outcome)) = results.recv() else { break };
-                left[subject] -= 1;
+                let Ok((group_index, number, outcome)) = results.recv() else { break };
+                left[group_index] -= 1;
                 if let Some(outcome) = outcome {
-                    reports[subject].add_check(number, outcome);
+                    reports[group_index].add_check(number, outcome);
                 }
             }
         });
@@ -130,7 +130,7 @@ fn check_group<'s>(stage: &'s Stage<'s>, method: &MethodLine, number: usize) -> 
     if reads_files && method.parts && method.decodes.is_empty() {
         checks.extend(places::part_checks(stage, method)?);
     }
-    if servers::are_read_by(method) && method.parts {
+    if servers::reads_from_servers(method) && method.parts {
         checks.extend(servers::part_checks(stage, method, places::parts(stage)?));
     }
     if method.lists || method.reads == Reads::List {
@@ -150,9 +150,9 @@ fn check_group<'s>(stage: &'s Stage<'s>, method: &MethodLine, number: usize) -> 
 /// All checks, method by method.
 fn queue_checks(subjects: Vec<CheckGroup>) -> VecDeque<QueuedCheck> {
     let mut queue = VecDeque::new();
-    for (subject, of) in subjects.into_iter().enumerate() {
+    for (group_index, of) in subjects.into_iter().enumerate() {
         let checks = of.checks.into_iter().enumerate();
-        queue.extend(checks.map(|(number, check)| QueuedCheck { subject, number, check }));
+        queue.extend(checks.map(|(number, check)| QueuedCheck { group_index, number, check }));
     }
     queue
 }
@@ -167,15 +167,16 @@ fn run_checks(
 ) {
     loop {
         let next = locked(queue).pop_front();
-        let Some(QueuedCheck { subject, number, check }) = next else { return };
-        let is_left_out = locked(first_faults)[subject] < number || readlab_system::interrupt::requested();
+        let Some(QueuedCheck { group_index, number, check }) = next else { return };
+        let is_left_out =
+            locked(first_faults)[group_index] < number || readlab_system::interrupt::requested();
         let outcome = (!is_left_out).then(|| check.run(stage));
         if matches!(outcome, Some(Err(_))) {
             let mut first_faults = locked(first_faults);
-            first_faults[subject] = first_faults[subject].min(number);
+            first_faults[group_index] = first_faults[group_index].min(number);
         }
         // If the receiver is gone, the program is ending.
-        let _ = results.send((subject, number, outcome));
+        let _ = results.send((group_index, number, outcome));
     }
 }
 

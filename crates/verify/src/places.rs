@@ -3,8 +3,8 @@
 //! turns.
 
 use super::check::{
-    CHECK_TURN, Check, ReadWords, WorkScan, check_clean_exit, check_exit, is_control, start_ready, turn,
-    work_scans,
+    CHECK_TURN, Check, ReadWords, WorkScan, check_clean_exit, check_exit, is_control, prove_turn,
+    start_ready, work_scans,
 };
 use super::files::special_name_check;
 use super::reason_of;
@@ -36,7 +36,7 @@ impl PlacesFiles {
     fn make(stage: &Stage) -> io::Result<PlacesFiles> {
         let folder = stage.new_folder()?;
         let data = folder.join("data");
-        fs::write(&data, content())?;
+        fs::write(&data, data_content())?;
         Ok(PlacesFiles { lists: place_lists(&folder, &data)?, data })
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     let work_scans = work_scans(method);
     let settings: Vec<Option<String>> = [None]
         .into_iter()
-        .chain(settings::for_load(method, DataAmount::Megabytes).into_iter().map(Some))
+        .chain(settings::settings_for(method, DataAmount::Megabytes).into_iter().map(Some))
         .collect();
     let mut checks = Vec::new();
     let Some(visit) = work_scans.first() else { return Ok(checks) };
@@ -94,10 +94,10 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     let of_one = words.with_target(lists[0].case.path.as_os_str());
     if !method.scans.contains_key("lines") {
         let no_lines = ReadWords { work: "lines".to_owned(), ..of_one.clone() };
-        checks.push(Check::refused(no_lines, "places", ""));
+        checks.push(Check::must_fail(no_lines, "places", ""));
     }
     let without_word = ReadWords { settings: Vec::new(), ..of_one };
-    checks.push(Check::refused(without_word, "places, without their word", ""));
+    checks.push(Check::must_fail(without_word, "places, without their word", ""));
     Ok(checks)
 }
 
@@ -110,11 +110,11 @@ fn places_check<'s>(
     let is_set = setting.is_some();
     let words = ReadWords::new(method, visit).with_settings([places_word()]).with_settings(setting);
     let named = if is_set { words.settings.clone() } else { Vec::new() };
-    Check::reads(words, case, check_clean_exit).or_refused(named)
+    Check::reads(words, case, check_clean_exit).or_settings_refused(named)
 }
 
 /// Bytes of every value; each block of 512 bytes has another density of newlines.
-fn content() -> Vec<u8> {
+fn data_content() -> Vec<u8> {
     let byte = |at: u64| {
         let block = at / 512;
         if at.is_multiple_of(block % 37 + 3) {
@@ -171,7 +171,7 @@ fn place_lists(folder: &Path, data: &Path) -> io::Result<Vec<PlaceList>> {
         ("of-1MiB.list", 1 << 20, vec![2 << 20, 0, 1 << 20, 0]),
         ("unaligned.list", 4096, vec![1, end - 4096, 4095, 513, 8191]),
         ("of-1000.list", 1000, vec![999, end - 1000, 0, 77_777, 999]),
-        // More places than the modulus of the proof, so that place numbers wrap.
+        // More places than the modulus of the proof, so that the numbers of the places wrap around.
         ("more-than-65521.list", 16, (0..70_000).map(|number| number * 16 % 3584).collect()),
     ];
     let of_same = |(name, block_bytes, offsets): (&str, u64, Vec<u64>)| {
@@ -208,7 +208,7 @@ fn shrinking_file_check<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io
     Ok(Check::new(move |stage| {
         words.attempt(stage, "a file that is cut off between turns", || {
             let mut session = start_ready(stage, &words)?;
-            turn(&mut session, stage, &words, &case)?;
+            prove_turn(&mut session, stage, &words, &case)?;
             fs::write(&file, vec![b'x'; 5000])?;
             let reason = reason_of(session.turn(CHECK_TURN, stage.deadline))?;
             let named = format!("{}: ", file.display());
@@ -249,7 +249,7 @@ fn unreadable_checks<'s>(
         let threads = with_threads.then(|| "threads=3".to_owned());
         for threads in [None].into_iter().chain(threads.map(Some)) {
             let words = words.with_target(path.as_os_str()).with_settings(threads);
-            checks.push(Check::refused(words, of.clone(), named.clone()));
+            checks.push(Check::must_fail(words, of.clone(), named.clone()));
         }
     }
     let whole = bytes_of(&short, aligned_block_bytes(), &[0, 4096]);
@@ -266,19 +266,19 @@ fn unreadable_checks<'s>(
     for (name, bytes) in broken {
         let path = folder.join(name);
         fs::write(&path, bytes)?;
-        checks.push(Check::refused(words.with_target(path.as_os_str()), name, format!("{name}: ")));
+        checks.push(Check::must_fail(words.with_target(path.as_os_str()), name, format!("{name}: ")));
     }
     let no_list = words.with_target(folder.join("no-such.list"));
-    checks.push(Check::refused(no_list, "no-such.list", "no-such.list: "));
+    checks.push(Check::must_fail(no_list, "no-such.list", "no-such.list: "));
     // No machine has enough memory for this block.
     let path = folder.join("blocks-too-large.list");
     fs::write(&path, bytes_of(data, BlockBytes::Same(1 << 60), &[0]))?;
-    checks.push(Check::refused(words.with_target(path), "blocks-too-large.list", ""));
+    checks.push(Check::must_fail(words.with_target(path), "blocks-too-large.list", ""));
     Ok(checks)
 }
 
-/// Lists of ranges that repeat, overlap, touch each other and are in no order. The first list has the
-/// first and the last byte.
+/// Lists of ranges that repeat, overlap, touch each other and are in no order. The first list has
+/// the first and the last byte.
 pub(super) fn range_cases(stage: &Stage) -> io::Result<Vec<RangeCase>> {
     let files = stage.places.get(|| PlacesFiles::make(stage))?;
     let folder = stage.new_folder()?;

@@ -36,11 +36,12 @@ pub(super) fn checks<'s>(stage: &'s Stage) -> Vec<Check<'s>> {
     }
     let reads_files = |method: &&MethodLine| method.reads == Reads::File && method.decodes.is_empty();
     let available = || stage.contender.methods.iter().filter(|method| method.unavailable.is_none());
-    let found =
-        available().find(reads_files).or_else(|| available().find(|method| servers::are_read_by(method)));
+    let found = available()
+        .find(reads_files)
+        .or_else(|| available().find(|method| servers::reads_from_servers(method)));
     let Some(words) = found.and_then(|it| valid_words(stage, it)) else { return checks };
     let unknown = ReadWords { method: "no-such-method".to_owned(), ..words.clone() };
-    checks.push(Check::refused(unknown, "an unknown method", ""));
+    checks.push(Check::must_fail(unknown, "an unknown method", ""));
     for line in INVALID_TURNS {
         let words = words.clone();
         checks.push(Check::new(move |stage| {
@@ -105,7 +106,7 @@ fn check_invalid_words(stage: &Stage, words: &[&str]) -> super::CheckResult {
 const METHODS_PER_MISUSE: usize = 3;
 
 fn valid_words(stage: &Stage, method: &MethodLine) -> Option<ReadWords> {
-    if servers::are_read_by(method) {
+    if servers::reads_from_servers(method) {
         return servers::plain_words(stage, method);
     }
     let visit = work_scans(method).into_iter().next()?;
@@ -150,5 +151,5 @@ pub(super) fn misuse_checks<'s>(stage: &'s Stage, method: &MethodLine, number: u
     let misuses = misuses.into_iter().enumerate();
     let taken =
         misuses.filter(|(at, _)| number == 0 || at % METHODS_PER_MISUSE == number % METHODS_PER_MISUSE);
-    taken.map(|(_, (what, words))| Check::refused(words, what, "")).collect()
+    taken.map(|(_, (what, words))| Check::must_fail(words, what, "")).collect()
 }

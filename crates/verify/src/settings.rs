@@ -19,7 +19,7 @@ pub(super) enum DataAmount {
 }
 
 /// The smallest value of each parameter, and an odd value, unless it is the default.
-pub(super) fn for_load(method: &MethodLine, load: DataAmount) -> Vec<String> {
+pub(super) fn settings_for(method: &MethodLine, load: DataAmount) -> Vec<String> {
     let values = method.params.iter().flat_map(|param| {
         let is_size = param.name.ends_with("_bytes");
         let wanted = match load {

@@ -30,11 +30,12 @@ struct Tree {
 
 /// The trees that are read: one with unusual files, and one with a file whose name is not UTF-8.
 pub(super) struct Trees {
-    whole: Tree,
-    raw: Tree,
+    unusual_tree: Tree,
+    raw_named_tree: Tree,
 }
 
-/// Every work and scan of a list, settings, names with special characters, and lists that must fail.
+/// Every work and scan of a list, settings, names with special characters, and lists that must
+/// fail.
 pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let trees = stage.trees.get(|| Trees::make(stage))?;
     let folder = stage.new_folder()?;
@@ -53,19 +54,19 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
     let mut gap = list_of(&[there]);
     gap.push(0);
     let broken = [list("cut.list", cut)?, list("gap.list", gap)?, folder.join("absent.list")];
-    let mut checks = reading_checks(method, &trees.whole.list, &[list_word()]);
+    let mut checks = reading_checks(method, &trees.unusual_tree.list, &[list_word()]);
     let Some(visit) = work_scans(method).into_iter().next() else { return Ok(checks) };
     let words = ReadWords::new(method, &visit).with_settings([list_word()]);
     checks.push(Check::reads(words.clone(), twice, check_clean_exit));
-    checks.push(special_name_check(words.clone(), trees.raw.list.clone(), raw_name()));
+    checks.push(special_name_check(words.clone(), trees.raw_named_tree.list.clone(), raw_name()));
     if is_control(method) {
         return Ok(checks);
     }
     let vanishing = words.with_target(vanished.as_os_str());
-    checks.push(Check::refused(vanishing, "a list with a file that vanished", "vanished:"));
+    checks.push(Check::must_fail(vanishing, "a list with a file that vanished", "vanished:"));
     for path in broken {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        checks.push(Check::refused(words.with_target(path.as_os_str()), name.clone(), name));
+        checks.push(Check::must_fail(words.with_target(path.as_os_str()), name.clone(), name));
     }
     Ok(checks)
 }
@@ -74,20 +75,20 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
 /// that must fail.
 pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let trees = stage.trees.get(|| Trees::make(stage))?;
-    let path = trees.whole.folder.path.clone();
-    let mut checks = reading_checks(method, &trees.whole.folder, &[]);
+    let path = trees.unusual_tree.folder.path.clone();
+    let mut checks = reading_checks(method, &trees.unusual_tree.folder, &[]);
     let Some(visit) = work_scans(method).into_iter().next() else { return Ok(checks) };
     let words = ReadWords::new(method, &visit);
-    checks.push(special_name_check(words.clone(), trees.raw.folder.clone(), raw_name()));
+    checks.push(special_name_check(words.clone(), trees.raw_named_tree.folder.clone(), raw_name()));
     let absent = words.with_target(stage.new_folder()?.join("absent"));
-    checks.push(Check::refused(absent, "a folder that is absent", "absent"));
+    checks.push(Check::must_fail(absent, "a folder that is absent", "absent"));
     // The name and the status of a file are visible even if its bytes cannot be read.
     if let Some(unreadable) = unreadable_folder(stage)?.filter(|_| !visit.work.finds_names()) {
         let words = words.with_target(unreadable.as_os_str());
         let named = format!("{}/", unreadable.display());
-        checks.push(Check::refused(words, "a folder with a file that cannot be read", named));
+        checks.push(Check::must_fail(words, "a folder with a file that cannot be read", named));
     }
-    checks.push(Check::refused(
+    checks.push(Check::must_fail(
         words.with_target(path).with_settings([list_word()]),
         "a folder as a list",
         "",
@@ -102,17 +103,20 @@ fn reading_checks<'s>(method: &MethodLine, case: &Arc<Case>, fixed: &[String]) -
     let mut checks: Vec<Check> =
         work_scans.iter().map(|visit| Check::reads(words(visit), case.clone(), check_clean_exit)).collect();
     let Some(visit) = work_scans.first() else { return checks };
-    for setting in settings::for_load(method, DataAmount::Megabytes) {
+    for setting in settings::settings_for(method, DataAmount::Megabytes) {
         let words = words(visit).with_settings([setting]);
         let settings = words.settings.clone();
-        checks.push(Check::reads(words, case.clone(), check_clean_exit).or_refused(settings));
+        checks.push(Check::reads(words, case.clone(), check_clean_exit).or_settings_refused(settings));
     }
     checks
 }
 
 impl Trees {
     fn make(stage: &Stage) -> io::Result<Trees> {
-        Ok(Trees { whole: Tree::with_unusual_entries(stage)?, raw: Tree::with_raw_name(stage)? })
+        Ok(Trees {
+            unusual_tree: Tree::with_unusual_entries(stage)?,
+            raw_named_tree: Tree::with_raw_name(stage)?,
+        })
     }
 }
 
@@ -149,7 +153,7 @@ impl Tree {
             ("nested/deep/4097", bytes_of_all_values(4097)),
             ("nested/deep/65536", bytes_of_all_values(65_536)),
             ("larger-than-any-buffer", bytes_of_all_values(2_100_001)),
-            // Counts at which the modulus of the proof wraps.
+            // Numbers of newlines around the modulus of the proof, at which the proof wraps around.
             ("65520-newlines", newlines(65_520)),
             ("nested/65520-newlines", newlines(65_520)),
             ("nested/70000-newlines", newlines(70_000)),

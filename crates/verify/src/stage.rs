@@ -36,7 +36,8 @@ pub(super) struct Case {
     pub name: String,
     pub path: PathBuf,
     pub truth: Truth,
-    /// Number of different bytes of the blocks; `None` if the case is no list of places.
+    /// Number of bytes that the listed blocks cover, overlaps counted once; `None` if the case is
+    /// not a list of blocks.
     pub useful_bytes: Option<u64>,
 }
 
@@ -58,9 +59,9 @@ pub(super) struct Stage<'a> {
     pub contender: &'a Contender,
     folder: &'a Path,
     pub deadline: Duration,
-    slots: AtomicU32,
-    /// Files with sizes around that of a buffer, by size of the buffer.
-    around: Mutex<BTreeMap<u64, Arc<[Case; 3]>>>,
+    slot_count: AtomicU32,
+    /// For each buffer size, three files: one byte shorter, exactly as long, and one byte longer.
+    texts_by_buffer_bytes: Mutex<BTreeMap<u64, Arc<[Case; 3]>>>,
     /// The trees for methods that read lists and folders.
     pub trees: MadeOnce<Trees>,
     /// The lists for methods that read places.
@@ -71,15 +72,15 @@ pub(super) struct Stage<'a> {
     pub servers: Option<Servers>,
     /// What is not tested of each method, and why.
     left_out: Mutex<BTreeMap<String, BTreeSet<String>>>,
-    pub text: Vec<Case>,
+    pub text_cases: Vec<Case>,
     /// Files with bytes of every value.
-    pub bytes: Vec<Case>,
-    /// A text that takes longer to read than a turn takes to answer.
-    pub large: Case,
+    pub byte_cases: Vec<Case>,
+    /// A text so large that reading it takes longer than the exchange of messages in a turn.
+    pub large_text: Case,
     /// A text under the name with special characters.
-    pub awkward: Case,
+    pub awkwardly_named: Case,
     /// A text under the name that is not UTF-8.
-    pub raw: Case,
+    pub raw_named: Case,
 }
 
 /// A value that is created when the first method needs it.
@@ -124,23 +125,26 @@ impl<'a> Stage<'a> {
         };
         let (text, bytes) = (all(text_files())?, all(byte_files())?);
         Ok(Stage {
-            text,
-            bytes,
-            large: write(OsStr::new("4MiB-of-lines"), &b"a line of thirty-two characters\n".repeat(1 << 17))?,
-            awkward: write(OsStr::new(AWKWARD_NAME), b"one\ntwo")?,
-            raw: write(&raw_name(), b"one\ntwo")?,
+            text_cases: text,
+            byte_cases: bytes,
+            large_text: write(
+                OsStr::new("4MiB-of-lines"),
+                &b"a line of thirty-two characters\n".repeat(1 << 17),
+            )?,
+            awkwardly_named: write(OsStr::new(AWKWARD_NAME), b"one\ntwo")?,
+            raw_named: write(&raw_name(), b"one\ntwo")?,
             contender,
             folder,
             deadline,
-            slots: AtomicU32::new(0),
-            around: Mutex::default(),
+            slot_count: AtomicU32::new(0),
+            texts_by_buffer_bytes: Mutex::default(),
             trees: MadeOnce::default(),
             places: MadeOnce::default(),
             again,
             servers: contender
                 .methods
                 .iter()
-                .any(servers::are_read_by)
+                .any(servers::reads_from_servers)
                 .then(|| Servers::start(folder))
                 .transpose()?,
             left_out: Mutex::default(),
@@ -162,13 +166,13 @@ impl<'a> Stage<'a> {
     }
 
     pub(super) fn file(&self, name: &str) -> &Case {
-        let found = self.text.iter().chain(&self.bytes).find(|case| case.name == name);
+        let found = self.text_cases.iter().chain(&self.byte_cases).find(|case| case.name == name);
         found.expect("the name is one of the files' below")
     }
 
     /// Three texts: one byte shorter than `bytes`, exactly as long, and one byte longer.
     pub(super) fn texts_around(&self, bytes: u64) -> io::Result<Arc<[Case; 3]>> {
-        let mut around = locked(&self.around);
+        let mut around = locked(&self.texts_by_buffer_bytes);
         if let Some(cases) = around.get(&bytes) {
             return Ok(cases.clone());
         }
@@ -190,7 +194,7 @@ impl<'a> Stage<'a> {
     }
 
     pub(super) fn new_folder(&self) -> io::Result<PathBuf> {
-        let number = self.slots.fetch_add(1, Ordering::Relaxed);
+        let number = self.slot_count.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.join(format!("slot-{number}"));
         fs::create_dir(&folder)?;
         Ok(folder)
@@ -267,7 +271,7 @@ fn text_files() -> Vec<(String, Vec<u8>)> {
     for size in [4095, 4096, 4097, 8191, 8192, 8193, 65_535, 65_536, 65_537] {
         files.push((format!("{size}-bytes"), text(size)));
     }
-    // This file is as long as the one before, so that an answer from memory would be wrong.
+    // This file is as long as the one before, so that a remembered answer about that one is wrong.
     files.push((
         "65537-other-bytes".to_owned(),
         (0..65_537).map(|at| if at % 3 == 0 { b'\n' } else { b'a' }).collect(),
@@ -283,7 +287,7 @@ pub(super) fn text(bytes: u64) -> Vec<u8> {
     (1..bytes).map(|at| if at % 61 == 0 { b'\n' } else { b'y' }).chain([b'z']).collect()
 }
 
-/// Files that are not text, or whose lines some runtimes separate differently.
+/// Files that are not valid text, or that some runtimes split into lines differently.
 fn byte_files() -> Vec<(String, Vec<u8>)> {
     let every = (0..70_000_u32).map(|at| u8::try_from((at * 7919 + at / 256) % 256).expect("below 256"));
     vec![

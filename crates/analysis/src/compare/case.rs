@@ -14,11 +14,12 @@ use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// One trial, or several of the same content, on one target.
+/// A trial on one target, or the trials of several targets with the same content, merged into one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     /// The name that is shown: a suite's label, or the trial's name.
     pub name: String,
+    /// The names by which the case is matched with cases of other sides.
     pub names: BTreeSet<String>,
     pub key: ComparisonKey,
     pub figures: BTreeMap<Measure, Figure>,
@@ -39,16 +40,16 @@ pub struct CaseNoise {
 
 impl CaseNoise {
     /// The estimated number with its interval; `None` with a single round.
-    pub fn location(&self) -> Option<(f64, RuledInterval)> {
+    pub fn estimate(&self) -> Option<(f64, RuledInterval)> {
         let location = self.shared.location(self.trial)?;
         Some((location.estimate_ns, location.ci95?))
     }
 
-    /// This case's number divided by another's, within rounds; `None` where the other is of another
-    /// record or state, and where no round holds both.
+    /// This case's number divided by that of another case, within rounds; `None` if the other case
+    /// is of another record or state, and if no round holds both.
     pub fn ratio_to(&self, to: &CaseNoise) -> Option<SharedRatio> {
-        // [`SharedNoise::ratio`] divides the reference's number by the trial's, so the two are
-        // swapped.
+        // [`SharedNoise::ratio`] divides the reference's number by the trial's, so the arguments
+        // are swapped.
         let is_shared = Arc::ptr_eq(&self.shared, &to.shared);
         self.shared.ratio(to.trial, self.trial).filter(|_| is_shared)
     }
@@ -60,13 +61,13 @@ impl Case {
     pub fn cell(&self, measure: Measure, center: Center) -> Option<Cell> {
         let cell = self.figures.get(&measure)?.cell(center);
         let shared = self.noise.get(&measure).filter(|_| center == Center::Median);
-        Some(match shared.and_then(CaseNoise::location) {
+        Some(match shared.and_then(CaseNoise::estimate) {
             Some((value, ci95)) => Cell { value, ci95: Some(ci95.ends), rule: Some(ci95.rule), ..cell },
             None => cell,
         })
     }
 
-    pub(super) fn has(&self, name: &str, measure: Measure) -> bool {
+    pub(super) fn has_figure(&self, name: &str, measure: Measure) -> bool {
         self.names.contains(name) && self.figures.contains_key(&measure)
     }
 }
@@ -79,7 +80,7 @@ pub struct ComparisonKey {
     pub path: Option<String>,
     /// The transport: files, HTTP or another.
     #[serde(skip)]
-    pub over: Option<Transport>,
+    pub transport: Option<Transport>,
     pub digest: Option<String>,
     pub size_bytes: Option<u64>,
     pub work: Option<Work>,
@@ -92,8 +93,8 @@ pub struct ComparisonKey {
     pub readers: Option<u64>,
     #[serde(skip)]
     pub together: Option<ReadTogether>,
-    /// Whether cold means cold above a cache; `None` for another state, and where no layers are
-    /// known.
+    /// Whether cold readings may come from a cache below the page cache; `None` in other states,
+    /// and where the layers below are not known.
     #[serde(skip)]
     pub is_above_cache: Option<bool>,
     /// The values of all parameters, defaults included.
@@ -124,7 +125,7 @@ pub enum Figure {
     Value {
         value: f64,
         statistic: Statistic,
-        /// The scatter of its readings, where that was published.
+        /// The published scatter of the readings.
         spread: Spread,
     },
 }
@@ -241,13 +242,13 @@ pub struct Cell {
     pub rule: Option<IntervalRule>,
     /// Number of readings.
     pub n: Option<usize>,
-    // Standard deviation of the readings, beside a mean.
+    // Standard deviation of the readings; `None` for a median.
     pub sd: Option<f64>,
     /// Percentiles by names such as `p50`.
     #[serde(serialize_with = "serialize_percentiles")]
     #[schemars(with = "Option<BTreeMap<String, f64>>")]
     pub percentiles: Option<Percentiles>,
-    // Known where the number is not a median of samples.
+    // `None` for a median of samples, which is serialized as `median`.
     #[serde(serialize_with = "serialize_statistic")]
     #[schemars(with = "Statistic")]
     pub statistic: Option<Statistic>,
@@ -258,14 +259,15 @@ pub struct Cell {
     pub ratio: Option<Ratio>,
 }
 
-/// How many times as good as the first side the number is.
+/// How many times as good this number is as that of the first side.
 #[derive(Serialize, JsonSchema)]
 struct CellRatio {
     estimate: f64,
     #[serde(serialize_with = "Interval::serialize_ends")]
     #[schemars(with = "Option<[f64; 2]>")]
     ci95: Option<Interval>,
-    /// The rule of the intervals of both numbers; `null` where they differ.
+    /// The rule by which both numbers' intervals were computed; `null` if two different rules were
+    /// used.
     interval: Option<IntervalRule>,
     clear: Option<Significance>,
 }

@@ -21,11 +21,12 @@ pub struct FitRequest {
     pub case: String,
     pub measure: Measure,
     pub fact: String,
-    /// Whether cases that are not alike are fitted nevertheless.
+    /// Whether cases are fitted even if they differ in what they read.
     pub force: bool,
 }
 
-/// The fitted line, and the facts that other cases would require.
+/// The fitted line, and the values of the fact at which the line reaches the numbers of other
+/// cases.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fit {
     pub case: String,
@@ -39,10 +40,12 @@ pub struct Fit {
     pub required: Vec<RequiredFact>,
     /// The sides that have the case but lack the fact.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub without: Vec<String>,
+    #[serde(rename = "without")]
+    pub sides_without_fact: Vec<String>,
     /// Differences between cases that were forced onto one line, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub forced: Vec<String>,
+    #[serde(rename = "forced")]
+    pub forced_differences: Vec<String>,
 }
 
 /// A point of the fit: a machine, or several with the same processor.
@@ -119,11 +122,11 @@ impl MergedMachines<'_> {
 
 /// The differences between cases of one name, a sentence for each machine that differs from an
 /// earlier one. Only cases that read the same thing belong on one line.
-fn unlike_cases(machines: &[MergedMachines], name: &str, measure: Measure) -> Vec<String> {
+fn unlike_case_sentences(machines: &[MergedMachines], name: &str, measure: Measure) -> Vec<String> {
     let mut had: Vec<(&Side, &Case)> = Vec::new();
     let mut found = Vec::new();
     for &side in machines.iter().flat_map(|it| &it.sides) {
-        let Some(case) = side.cases.iter().find(|case| case.has(name, measure)) else { continue };
+        let Some(case) = side.cases.iter().find(|case| case.has_figure(name, measure)) else { continue };
         found.extend(had.iter().find_map(|(first, theirs)| {
             let why = differences(&theirs.key, &case.key);
             let named = || format!("{name} of {} and of {}: {}", first.name, side.name, why.join(", "));
@@ -154,7 +157,7 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
     if points.is_empty() {
         return Err(no_machine_error(sides, request));
     }
-    let forced = check_alike(&machines, request)?;
+    let forced_differences = check_alike(&machines, request)?;
     let line = stats::least_squares(&points.iter().map(|it| (it.fact, it.value)).collect::<Vec<_>>())
         .ok_or_else(|| FitError::OnePoint(fact.clone()))?;
     let mut required = Vec::new();
@@ -170,7 +173,7 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
             });
         }
     }
-    let without = sides_without_fact(sides, request);
+    let sides_without_fact = sides_without_fact(sides, request);
     Ok(Fit {
         case: case.clone(),
         measure: *measure,
@@ -178,14 +181,15 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
         points,
         line,
         required,
-        without,
-        forced,
+        sides_without_fact,
+        forced_differences,
     })
 }
 
-/// Names of the sides that measured the fitted number, but whose fact to fit it against is unknown.
+/// The names of the sides that have the fitted number but lack the fact.
 fn sides_without_fact(sides: &[Side], request: &FitRequest) -> Vec<String> {
-    let has_number = |side: &&Side| side.cases.iter().any(|case| case.has(&request.case, request.measure));
+    let has_number =
+        |side: &&Side| side.cases.iter().any(|case| case.has_figure(&request.case, request.measure));
     let lacks = |side: &&Side| side.facts.get(&request.fact).and_then(Value::as_f64).is_none();
     sides.iter().filter(has_number).filter(lacks).map(|side| side.name.clone()).collect()
 }
@@ -197,7 +201,8 @@ fn check_alike(machines: &[MergedMachines], request: &FitRequest) -> Result<Vec<
     let others: BTreeSet<String> =
         machines.iter().flat_map(|it| it.sides[0].cases.iter().filter_map(named)).collect();
     let names = std::iter::once(&request.case).chain(&others);
-    let found: Vec<String> = names.flat_map(|name| unlike_cases(machines, name, request.measure)).collect();
+    let found: Vec<String> =
+        names.flat_map(|name| unlike_case_sentences(machines, name, request.measure)).collect();
     if found.is_empty() || request.force { Ok(found) } else { Err(FitError::Unlike(found)) }
 }
 

@@ -1,7 +1,7 @@
 //! The gate for continuous integration: whether any case is clearly slower than allowed.
 
-use super::side::TIME_MEASURES;
-use super::{Cell, Comparison, ComparisonRow, LackingCase, Measure, UnpairedCase};
+use super::side::SHARED_NOISE_MEASURES;
+use super::{Cell, Comparison, ComparisonRow, Measure, UnmeasuredCase, UnpairedCase};
 use crate::stats::Ratio;
 use readlab_record::Outcome;
 
@@ -9,7 +9,7 @@ use readlab_record::Outcome;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gate {
     /// The allowed share by which a number may be worse, such as 0.05.
-    pub fail_over: f64,
+    pub allowed_share: f64,
 }
 
 /// Why the gate cannot judge a comparison.
@@ -23,23 +23,23 @@ pub enum GateError {
     NoInterval,
 }
 
-/// Why a number of a single round has no interval.
-pub const ONE_ROUND: &str = "a single round has no interval";
+/// The reason for which a number of a single round has no interval.
+pub const ONE_ROUND_WORDS: &str = "a single round has no interval";
 
-/// Why a number of several rounds has none: only times and rates share their noise with other
-/// trials, and other numbers need as many readings as a rank test does
+/// Why a number of several rounds has no interval: only times and rates share their noise with
+/// other trials, and other numbers need as many readings as a rank test does
 /// ([`crate::stats::OBSERVATIONS_MIN`]).
-pub const FEW_READINGS: &str = "fewer than five readings have an interval only of times and rates";
+pub const FEW_READINGS_WORDS: &str = "fewer than five readings have an interval only of times and rates";
 
 impl Gate {
     /// Whether the whole interval is beyond the allowed share; a ratio without an interval never
     /// fails.
     pub fn fails(&self, ratio: &Ratio) -> bool {
-        ratio.ci95.is_some_and(|ends| ends.high < 1.0 / (1.0 + self.fail_over))
+        ratio.ci95.is_some_and(|ends| ends.high < 1.0 / (1.0 + self.allowed_share))
     }
 
     /// Everything that is clearly worse than allowed, a sentence each.
-    pub fn judge(&self, comparison: &Comparison) -> Result<Vec<String>, GateError> {
+    pub fn worse_sentences(&self, comparison: &Comparison) -> Result<Vec<String>, GateError> {
         if comparison.sides.len() < 2 {
             return Err(GateError::OneSide);
         }
@@ -65,15 +65,15 @@ impl Gate {
     }
 
     /// Every number that could not be judged because another side lacks it or differs, a sentence
-    /// each. Trials that failed or were refused on a later side are listed by [`Gate::broken`]
+    /// each. Trials that failed or were refused on a later side are listed by [`Gate::broken_sentences`]
     /// instead.
-    pub fn unjudged(comparison: &Comparison) -> Vec<String> {
+    pub fn unjudged_sentences(comparison: &Comparison) -> Vec<String> {
         let name = |side: usize| &comparison.sides[side].name;
         let lacks = |it: &UnpairedCase| format!("{}: {} does not have it", it.name, name(it.side));
-        let mut found: Vec<String> = comparison.unpaired.iter().map(lacks).collect();
-        found.extend(comparison.unlike.iter().cloned());
-        let unavailable = comparison.unmeasured.iter().filter(|it| !is_broken(it));
-        found.extend(unavailable.map(|it| sentence(it, name(it.side))));
+        let mut found: Vec<String> = comparison.unpaired_cases.iter().map(lacks).collect();
+        found.extend(comparison.unlike_case_sentences.iter().cloned());
+        let unavailable = comparison.unmeasured_cases.iter().filter(|it| !is_broken(it));
+        found.extend(unavailable.map(|it| unmeasured_sentence(it, name(it.side))));
         for (table, row) in comparison.rows() {
             let Some(first) = &row.cells[0] else { continue };
             let unjudged = (1..)
@@ -89,17 +89,17 @@ impl Gate {
 
     /// Every trial that failed or was refused on a later side but was measured on another, a
     /// sentence each.
-    pub fn broken(comparison: &Comparison) -> Vec<String> {
-        let broken = comparison.unmeasured.iter().filter(|it| is_broken(it));
-        broken.map(|it| sentence(it, &comparison.sides[it.side].name)).collect()
+    pub fn broken_sentences(comparison: &Comparison) -> Vec<String> {
+        let broken = comparison.unmeasured_cases.iter().filter(|it| is_broken(it));
+        broken.map(|it| unmeasured_sentence(it, &comparison.sides[it.side].name)).collect()
     }
 }
 
-fn is_broken(it: &LackingCase) -> bool {
+fn is_broken(it: &UnmeasuredCase) -> bool {
     it.side > 0 && matches!(it.outcome, Outcome::Failed { .. } | Outcome::Refused { .. })
 }
 
-fn sentence(it: &LackingCase, side: &str) -> String {
+fn unmeasured_sentence(it: &UnmeasuredCase, side: &str) -> String {
     format!(
         "{}: {} in {side}: {}",
         it.name,
@@ -112,8 +112,8 @@ fn sentence(it: &LackingCase, side: &str) -> String {
 /// cannot have an interval.
 fn why_unjudged(measure: Measure, first: &Cell, other: Cell) -> Option<&'static str> {
     let fewer = first.n?.min(other.n?);
-    let is_one_round = fewer < 2 || TIME_MEASURES.contains(&measure);
-    let why = if is_one_round { ONE_ROUND } else { FEW_READINGS };
+    let is_one_round = fewer < 2 || SHARED_NOISE_MEASURES.contains(&measure);
+    let why = if is_one_round { ONE_ROUND_WORDS } else { FEW_READINGS_WORDS };
     other.ratio?.ci95.is_none().then_some(why)
 }
 

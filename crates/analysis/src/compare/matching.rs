@@ -1,8 +1,8 @@
 //! The matching of cases: which cases of several sides are the same, by name and by comparison key.
 //!
 //! A case of the first side is matched with the case of the same name on each other side if target,
-//! work, state and parameters agree. If only the name is the same, the two are unlike: they are
-//! compared only if that is forced.
+//! work, state and parameters agree. Cases of which only the name is the same are unlike: they are
+//! compared only if the user forces it.
 
 use super::case::{Case, ComparisonKey};
 use super::side::Side;
@@ -12,31 +12,32 @@ use readlab_model::units::Bytes;
 pub(super) struct MatchedCase<'a> {
     /// One entry for each side; the first is the case of the first side.
     pub(super) cases: Vec<Option<&'a Case>>,
-    /// The differences between cases that were forced together.
-    pub(super) forced: Vec<String>,
+    /// The differences between cases that are compared because the user forces it.
+    pub(super) forced_differences: Vec<String>,
 }
 
 /// Every case of the first side with its partners, and the cases without one.
 #[derive(Default)]
 pub(super) struct Matching<'a> {
     pub(super) rows: Vec<MatchedCase<'a>>,
-    /// Cases of the same name that are unlike, a sentence each.
-    pub(super) unlike: Vec<String>,
+    /// A sentence for each pair of cases of one name that differ.
+    pub(super) unlike_case_sentences: Vec<String>,
     /// The cases that only one side has, a sentence for each side.
-    pub(super) alone: Vec<String>,
+    pub(super) one_side_sentences: Vec<String>,
     /// The unmatched cases one by one, as far as they have numbers.
-    pub(super) unpaired: Vec<UnpairedCase>,
+    pub(super) unpaired_cases: Vec<UnpairedCase>,
 }
 
 /// A case with numbers that another side lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnpairedCase {
+    /// Number of the side that lacks the case, from 0.
     pub side: usize,
     pub name: String,
 }
 
 impl<'a> MatchedCase<'a> {
-    pub(super) fn first(&self) -> &'a Case {
+    pub(super) fn first_case(&self) -> &'a Case {
         self.cases[0].expect("a row begins with its case")
     }
 }
@@ -44,23 +45,24 @@ impl<'a> MatchedCase<'a> {
 impl<'a> Matching<'a> {
     pub(super) fn pair(sides: &'a [Side], force: bool) -> Matching<'a> {
         let Some((first, others)) = sides.split_first() else { return Matching::default() };
-        let row = |case| MatchedCase { cases: vec![Some(case)], forced: Vec::new() };
+        let row = |case| MatchedCase { cases: vec![Some(case)], forced_differences: Vec::new() };
         let mut matching = Matching { rows: first.cases.iter().map(row).collect(), ..Matching::default() };
         for (number, side) in (1..).zip(others) {
-            matching.pair_with(number, first, side, force);
+            matching.pair_with_side(number, first, side, force);
         }
-        let Matching { rows, unlike, alone, .. } = &mut matching;
+        let Matching { rows, unlike_case_sentences, one_side_sentences, .. } = &mut matching;
         let is_met = |row: &MatchedCase| others.is_empty() || row.cases[1..].iter().any(Option::is_some);
-        let lonely = rows.iter().filter(|row| !is_met(row)).map(|row| case_name(row.first()));
-        let lonely = lonely.filter(|name| !unlike.iter().any(|it| it.starts_with(&format!("{name} of "))));
-        alone.extend(only_in_side(&first.name, &lonely.collect::<Vec<_>>()));
+        let lonely = rows.iter().filter(|row| !is_met(row)).map(|row| case_name(row.first_case()));
+        let lonely = lonely
+            .filter(|name| !unlike_case_sentences.iter().any(|it| it.starts_with(&format!("{name} of "))));
+        one_side_sentences.extend(only_in_words(&first.name, &lonely.collect::<Vec<_>>()));
         rows.retain(is_met);
         matching
     }
 
     /// Matches the cases of one more side: first the cases that agree and have the same path, then
     /// those that agree, then unlike cases of the same name.
-    fn pair_with(&mut self, number: usize, first: &Side, side: &'a Side, force: bool) {
+    fn pair_with_side(&mut self, number: usize, first: &Side, side: &'a Side, force: bool) {
         let mut taken = vec![false; side.cases.len()];
         let free = |taken: &[bool], fits: &dyn Fn(&Case) -> bool| {
             side.cases.iter().zip(taken).position(|(other, taken)| !taken && fits(other))
@@ -68,9 +70,9 @@ impl<'a> Matching<'a> {
         let mut partners: Vec<Option<usize>> = vec![None; self.rows.len()];
         for is_same_path in [true, false] {
             for (row, partner) in self.rows.iter().zip(&mut partners).filter(|(_, it)| it.is_none()) {
-                let case = row.first();
+                let case = row.first_case();
                 let agrees = |it: &Case| {
-                    same_name(case, it)
+                    have_common_name(case, it)
                         && differences(&case.key, &it.key).is_empty()
                         && (!is_same_path || case.key.path == it.key.path)
                 };
@@ -84,9 +86,9 @@ impl<'a> Matching<'a> {
             row.cases.push(partner.map(|at| &side.cases[at]));
         }
         for row in self.rows.iter_mut().filter(|row| row.cases[number].is_none()) {
-            let case = row.first();
-            let Some(at) = free(&taken, &|it: &Case| same_name(case, it)) else {
-                self.unpaired.extend(UnpairedCase::find(number, case));
+            let case = row.first_case();
+            let Some(at) = free(&taken, &|it: &Case| have_common_name(case, it)) else {
+                self.unpaired_cases.extend(UnpairedCase::of_measured(number, case));
                 continue;
             };
             let why = differences(&case.key, &side.cases[at].key).join(", ");
@@ -94,27 +96,28 @@ impl<'a> Matching<'a> {
             let words = format!("{} of {} and of {}: {why}", case_name(case), first.name, side.name);
             if force {
                 row.cases[number] = Some(&side.cases[at]);
-                row.forced.push(words);
+                row.forced_differences.push(words);
             } else {
-                self.unlike.push(words);
+                self.unlike_case_sentences.push(words);
             }
         }
         let left: Vec<&Case> =
             side.cases.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(case, _)| case).collect();
-        self.unpaired.extend(left.iter().filter_map(|case| UnpairedCase::find(0, case)));
-        self.alone.extend(only_in_side(&side.name, &left.into_iter().map(case_name).collect::<Vec<_>>()));
+        self.unpaired_cases.extend(left.iter().filter_map(|case| UnpairedCase::of_measured(0, case)));
+        self.one_side_sentences
+            .extend(only_in_words(&side.name, &left.into_iter().map(case_name).collect::<Vec<_>>()));
     }
 }
 
 impl UnpairedCase {
-    /// Records that a side lacks `case`; `None` if the case has no numbers anyway.
-    fn find(side: usize, case: &Case) -> Option<UnpairedCase> {
+    /// The record that a side lacks `case`; `None` if the case has no numbers.
+    fn of_measured(side: usize, case: &Case) -> Option<UnpairedCase> {
         (!case.figures.is_empty()).then(|| UnpairedCase { side, name: case_name(case) })
     }
 }
 
-/// `only_in_side in A: x, y`, with at most a few names.
-fn only_in_side(side: &str, names: &[String]) -> Option<String> {
+/// The words `only in A: x; y`, with a few names at most; `None` without names.
+fn only_in_words(side: &str, names: &[String]) -> Option<String> {
     const NAMES_SHOWN: usize = 6;
     let mut shown = names.to_vec();
     shown.dedup();
@@ -132,7 +135,7 @@ fn case_name(case: &Case) -> String {
     case.key.state.map_or_else(|| case.name.clone(), |state| format!("{} ({state})", case.name))
 }
 
-fn same_name(one: &Case, other: &Case) -> bool {
+fn have_common_name(one: &Case, other: &Case) -> bool {
     one.names.intersection(&other.names).next().is_some()
 }
 
@@ -148,12 +151,12 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
     let mut found = Vec::new();
     if let (Some(a), Some(b)) = (&one.digest, &other.digest) {
         if a != b {
-            found.push(format!("the files differ (digest {a} and {b}{})", sizes(one, other)));
+            found.push(format!("the files differ (digest {a} and {b}{})", size_words(one, other)));
         }
     } else if let (Some(a), Some(b)) = (one.size_bytes, other.size_bytes)
         && sizes_differ(a, b)
     {
-        found.push(format!("the files differ{}", sizes(one, other)));
+        found.push(format!("the files differ{}", size_words(one, other)));
     }
     let mut differ = |what: &str, words: fn(&ComparisonKey) -> Option<String>| {
         if let (Some(a), Some(b)) = (words(one), words(other))
@@ -163,7 +166,7 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
         }
     };
     differ("work", |it| Some(it.work?.to_string()));
-    differ("read over", |it| Some(it.over?.word().to_owned()));
+    differ("read over", |it| Some(it.transport?.word().to_owned()));
     differ("state", |it| Some(it.state?.to_string()));
     differ("memory", |it| Some(it.memory?.to_string()));
     // If the parameters of both sides are known, they include the number of readers.
@@ -176,7 +179,7 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
     found
 }
 
-fn sizes(one: &ComparisonKey, other: &ComparisonKey) -> String {
+fn size_words(one: &ComparisonKey, other: &ComparisonKey) -> String {
     match (one.size_bytes, other.size_bytes) {
         (Some(a), Some(b)) if a != b => format!(", {} and {}", Bytes(a), Bytes(b)),
         _ => String::new(),

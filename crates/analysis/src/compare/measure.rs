@@ -67,8 +67,8 @@ impl Measure {
         }
     }
 
-    /// The value of this measure in a sample whose reading takes in `bytes`; `None` where the meter
-    /// is missing or the count comes from separate runs.
+    /// The value of this measure in a sample whose reading reads `bytes`; `None` if the meter is
+    /// missing, and for counts, which come from separate runs.
     pub(super) fn value_in(self, sample: &Sample, bytes: u64) -> Option<f64> {
         let wall = float(sample.wall_ns.max(1));
         match self {

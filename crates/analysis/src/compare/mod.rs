@@ -21,7 +21,7 @@ pub use case::{
     Case, CaseNoise, Cell, Center, ComparisonKey, Figure, PERCENTS, Percentiles, Spread, Statistic,
 };
 pub use fit::{Fit, FitError, FitPoint, FitRequest, RequiredFact, fit};
-pub use gate::{FEW_READINGS, Gate, GateError, ONE_ROUND};
+pub use gate::{FEW_READINGS_WORDS, Gate, GateError, ONE_ROUND_WORDS};
 pub use measure::{Measure, Unit};
 pub use side::Side;
 
@@ -40,18 +40,18 @@ pub struct Comparison {
     pub sides: Vec<Side>,
     pub machines: Vec<DifferingFact>,
     pub tables: Vec<Table>,
-    /// Cases of the same name that are unlike and so are not compared, a sentence each.
-    pub unlike: Vec<String>,
-    /// Differences between cases that were forced together, a sentence each.
-    pub forced: Vec<String>,
+    /// A sentence for each pair of cases of one name that differ, and so are not compared.
+    pub unlike_case_sentences: Vec<String>,
+    /// Differences between cases that are compared because the user forces it, a sentence each.
+    pub forced_differences: Vec<String>,
     /// The cases that only one side has, a sentence for each side.
-    pub alone: Vec<String>,
+    pub one_side_sentences: Vec<String>,
     /// Cases with numbers that a side lacks.
-    pub unpaired: Vec<UnpairedCase>,
-    /// Cases that were not measured on one side but were on another.
-    pub unmeasured: Vec<LackingCase>,
+    pub unpaired_cases: Vec<UnpairedCase>,
+    /// Cases that one side did not measure and another side did.
+    pub unmeasured_cases: Vec<UnmeasuredCase>,
     /// Measured rates beside the rates of the drives' data sheets.
-    pub sheets: Vec<SheetRow>,
+    pub sheet_rows: Vec<SheetRow>,
     pub lists_percentiles: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct Table {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Row")]
 pub struct ComparisonRow {
-    // On the first side.
+    // The case's name on the first side.
     pub name: String,
     #[serde(flatten)]
     pub key: ComparisonKey,
@@ -85,7 +85,8 @@ pub struct ComparisonRow {
 
 /// A case that one side did not measure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LackingCase {
+pub struct UnmeasuredCase {
+    /// Number of the side that did not measure the case, from 0.
     pub side: usize,
     pub name: String,
     /// Why the case was not measured.
@@ -95,14 +96,15 @@ pub struct LackingCase {
 /// A measured rate beside the rate of a data sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SheetRow {
+    /// Number of the side, from 0.
     pub side: usize,
     pub name: String,
     /// The comparison key of the case, with its cache state.
     pub key: ComparisonKey,
     /// The measured rate, in bytes per second.
-    pub rate: f64,
+    pub measured_rate: f64,
     /// The rate of the data sheet, in bytes per second.
-    pub sheet: f64,
+    pub sheet_rate: f64,
 }
 
 /// The fact that holds the rate of a drive's data sheet, in bytes per second.
@@ -130,10 +132,10 @@ impl Comparison {
         let matching = Matching::pair(&sides, force);
         // A side that has nothing in common with the first was probably named by mistake.
         if (1..sides.len()).any(|side| matching.rows.iter().all(|row| row.cases[side].is_none())) {
-            return Err(if matching.unlike.is_empty() {
-                CompareError::NothingInCommon(matching.alone.join("; "))
+            return Err(if matching.unlike_case_sentences.is_empty() {
+                CompareError::NothingInCommon(matching.one_side_sentences.join("; "))
             } else {
-                CompareError::Unlike(matching.unlike)
+                CompareError::Unlike(matching.unlike_case_sentences)
             });
         }
         let tables = measures.iter().map(|&measure| table(&matching.rows, measure, center));
@@ -142,20 +144,21 @@ impl Comparison {
             let words = measures.iter().map(|measure| measure.word()).collect::<Vec<_>>().join(", ");
             return Err(CompareError::NoNumber(words));
         }
-        let forced = matching.rows.iter().flat_map(|row| row.forced.clone()).collect();
-        let (unmeasured, sheets) = (unmeasured_cases(&matching.rows), sheet_rows(&sides));
-        let Matching { unlike, alone, unpaired, .. } = matching;
+        let forced_differences =
+            matching.rows.iter().flat_map(|row| row.forced_differences.clone()).collect();
+        let (unmeasured_cases, sheet_rows) = (unmeasured_cases(&matching.rows), sheet_rows(&sides));
+        let Matching { unlike_case_sentences, one_side_sentences, unpaired_cases, .. } = matching;
         let (machines, lists_percentiles) = (differing_facts(&sides), false);
         Ok(Comparison {
             sides,
             machines,
             tables,
-            unlike,
-            forced,
-            alone,
-            unpaired,
-            unmeasured,
-            sheets,
+            unlike_case_sentences,
+            forced_differences,
+            one_side_sentences,
+            unpaired_cases,
+            unmeasured_cases,
+            sheet_rows,
             lists_percentiles,
         })
     }
@@ -191,20 +194,20 @@ fn table(rows: &[MatchedCase], measure: Measure, center: Center) -> Table {
         }
         let known = cells.iter().any(Option::is_some);
         known.then(|| ComparisonRow {
-            name: matched.first().name.clone(),
-            key: matched.first().key.clone(),
+            name: matched.first_case().name.clone(),
+            key: matched.first_case().key.clone(),
             cells,
         })
     };
     Table { measure, rows: rows.iter().filter_map(row).collect() }
 }
 
-fn unmeasured_cases(rows: &[MatchedCase]) -> Vec<LackingCase> {
+fn unmeasured_cases(rows: &[MatchedCase]) -> Vec<UnmeasuredCase> {
     let measured = rows.iter().filter(|row| row.cases.iter().flatten().any(|it| it.unmeasured.is_none()));
     let cases = measured.flat_map(|row| row.cases.iter().enumerate());
     let unmeasured_on_one_side = cases.filter_map(|(side, case)| {
         let Case { name, unmeasured, .. } = case.as_ref()?;
-        Some(LackingCase { side, name: name.clone(), outcome: unmeasured.clone()? })
+        Some(UnmeasuredCase { side, name: name.clone(), outcome: unmeasured.clone()? })
     });
     unmeasured_on_one_side.collect()
 }
@@ -224,10 +227,16 @@ fn differing_facts(sides: &[Side]) -> Vec<DifferingFact> {
 fn sheet_rows(sides: &[Side]) -> Vec<SheetRow> {
     let mut rows = Vec::new();
     for (at, side) in sides.iter().enumerate() {
-        let Some(sheet) = side.facts.get(SHEET_FACT).and_then(Value::as_f64) else { continue };
+        let Some(sheet_rate) = side.facts.get(SHEET_FACT).and_then(Value::as_f64) else { continue };
         rows.extend(side.cases.iter().filter_map(|case| {
-            let rate = case.figures.get(&Measure::Rate)?.value();
-            Some(SheetRow { side: at, name: case.name.clone(), key: case.key.clone(), rate, sheet })
+            let measured_rate = case.figures.get(&Measure::Rate)?.value();
+            Some(SheetRow {
+                side: at,
+                name: case.name.clone(),
+                key: case.key.clone(),
+                measured_rate,
+                sheet_rate,
+            })
         }));
     }
     rows

@@ -33,15 +33,15 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
     swept.iter().enumerate().map(case).collect()
 }
 
-/// The key of a series: the state in which its method read, and whether that is cold above a cache.
-/// A write has no state.
+/// The key of a series: the state in which its method read, and whether its cold readings may come
+/// from a cache. A write has no state.
 fn key(record: &Record, it: &SweepSeries) -> ComparisonKey {
     let trials = record.trials.iter().map(|it| &it.trial);
     let read: Vec<&Trial> = trials.filter(|trial| !it.is_write && trial.id.to_string() == it.name).collect();
     let cold = read.iter().filter(|trial| trial.state == CacheState::Cold);
     let above = cold.filter_map(|trial| is_above_cache(record.target_of(trial)?));
     ComparisonKey {
-        over: Some(Transport::File),
+        transport: Some(Transport::File),
         state: read.first().map(|trial| trial.state),
         is_above_cache: above.reduce(|one, other| one || other),
         ..ComparisonKey::default()

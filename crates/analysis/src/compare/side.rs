@@ -19,14 +19,14 @@ use std::sync::Arc;
 // A machine and what was measured on it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
-    // As it was given, or the machine's name in a publication.
+    // The record's name as the caller gave it, or the machine's name in a publication.
     pub name: String,
     /// One line that says where the side was measured.
     pub about: String,
     /// The known facts of the machine, by the names of the record's `machine`.
     #[serde(rename = "machine")]
     pub facts: BTreeMap<String, Value>,
-    // For the reader of the side's numbers.
+    // Remarks on the side's numbers, one sentence each.
     pub notes: Vec<String>,
     #[serde(skip)]
     pub cases: Vec<Case>,
@@ -38,13 +38,15 @@ const CHANGING_FACTS: [&str; 3] = ["memory_available_bytes", "load_1min", "clock
 impl Side {
     pub fn of_record(record: &Record, name: &str, place: &str) -> Side {
         let mut cases: Vec<(TrialIndex, Case)> = Vec::new();
-        // Controls are compared only in a record that holds nothing else: a record of limits.
+        // Controls are compared only in a record that holds nothing but controls: a record of
+        // limits.
         let only_controls = record.trials.iter().all(|it| it.trial.is_control());
         let is_compared = |it: &&TrialRecord| only_controls || !it.trial.is_control();
         let mut trials: Vec<&TrialRecord> = record.trials.iter().filter(is_compared).collect();
         let has_locations = record.header.locations.is_some();
         if has_locations {
-            // The trials of all locations alternate in the record. Here each location has its section.
+            // The trials of all locations alternate in the record. A side lists them location by
+            // location.
             trials.sort_by_key(|it| it.trial.target);
         }
         for it in trials {
@@ -69,14 +71,15 @@ impl Side {
     }
 }
 
-/// The measures whose intervals come from the noise of all trials.
-pub(super) const TIME_MEASURES: [Measure; 2] = [Measure::Wall, Measure::Rate];
+/// The measures whose intervals come from the noise that all trials share.
+pub(super) const SHARED_NOISE_MEASURES: [Measure; 2] = [Measure::Wall, Measure::Rate];
 
-/// Estimates the noise of all cases of each state, which share rounds. A case is identified by its
-/// first trial.
+/// Estimates the noise of all cases of a state together, because they were read in the same rounds.
+/// A case is identified by its first trial.
 fn share_noise(record: &Record, cases: &mut [(TrialIndex, Case)]) {
     let states: BTreeSet<Option<CacheState>> = cases.iter().map(|(_, case)| case.key.state).collect();
-    for (state, measure) in states.into_iter().flat_map(|state| TIME_MEASURES.map(|measure| (state, measure)))
+    for (state, measure) in
+        states.into_iter().flat_map(|state| SHARED_NOISE_MEASURES.map(|measure| (state, measure)))
     {
         let observed = cases.iter().filter_map(|(trial, case)| match case.figures.get(&measure)? {
             Figure::Samples(observed) if case.key.state == state => Some((*trial, observed)),
@@ -103,7 +106,8 @@ fn merge_case(into: &mut Case, from: Case) {
     into.unmeasured = into.unmeasured.take().or(from.unmeasured);
 }
 
-/// Whether cold means cold above a cache; `None` where the layers below were not examined.
+/// Whether cold readings may come from a cache below the page cache; `None` where the layers below
+/// were not examined.
 pub(super) fn is_above_cache(target: &TargetFacts) -> Option<bool> {
     (!target.layers.is_empty()).then(|| target.cold_above().is_some())
 }
@@ -113,11 +117,11 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let target = record.target_of(trial);
     // Under the settings that were found at the start, the trial is also comparable with the same
     // trial of a run that raced no settings.
-    let has_found_settings = target.is_none_or(TargetFacts::has_found_settings);
-    let id = has_found_settings.then(|| trial.id.to_string());
-    let (name, label) = (record.trial_name(trial), trial.label.clone().filter(|_| has_found_settings));
+    let has_initial_settings = target.is_none_or(TargetFacts::has_initial_settings);
+    let id = has_initial_settings.then(|| trial.id.to_string());
+    let (name, label) = (record.trial_name(trial), trial.label.clone().filter(|_| has_initial_settings));
     let memory = target.and_then(|target| target.memory.as_ref());
-    // By its names a pressed trial is found under any bound; the key keeps the bounds apart.
+    // The names do not contain the bound on memory; the comparison key distinguishes bounds.
     let with_memory = |name: &String| match memory {
         Some(memory) => format!("{name}+{}", memory.words()),
         None => name.clone(),
@@ -136,7 +140,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             .collect(),
         key: ComparisonKey {
             path: target.map(|target| target.path.clone()),
-            over: target.map(TargetFacts::transport),
+            transport: target.map(TargetFacts::transport),
             digest: target.and_then(|target| target.digest.clone()),
             size_bytes: target.map(|target| target.size_bytes),
             work: Some(trial.work),
@@ -144,7 +148,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             memory: memory.map(|memory| memory.bound),
             readers: Some(trial.readers()),
             together: target.map(|it| ReadTogether {
-                count: it.together().unwrap_or(1),
+                count: it.concurrent_readers().unwrap_or(1),
                 has_copies: it.copies_in.is_some(),
             }),
             is_above_cache: target.filter(|_| trial.state == CacheState::Cold).and_then(is_above_cache),
@@ -160,7 +164,7 @@ fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
     if let Some(value) = it.counts.get(measure.word()).and_then(|count| count.value) {
         return Some(Figure::of_value(float(value), Statistic::Count));
     }
-    // CPU times of windows below the resolution of their clock are no figures.
+    // A CPU time is left out if the window is shorter than the clock of CPU time can measure.
     if measure == Measure::Cpu && processors_busy(it).is_err() {
         return None;
     }

@@ -100,9 +100,9 @@ fn one_content_at_several_locations_is_compared_by_location() {
 
 #[test]
 fn the_gate_fails_only_if_the_whole_interval_is_beyond_its_limit() {
-    let gate = Gate { fail_over: 0.05 };
+    let gate = Gate { allowed_share: 0.05 };
     for (slower, fails) in [(1.0, 0), (1.04, 0), (1.05, 0), (1.07, 1), (0.5, 0)] {
-        assert_eq!(gate.judge(&comparison_of_two(slower)).unwrap().len(), fails, "{slower}");
+        assert_eq!(gate.worse_sentences(&comparison_of_two(slower)).unwrap().len(), fails, "{slower}");
     }
     let ci95 = Some(Interval { low: 0.6, high: 0.97 });
     let straddling = Ratio { estimate: 0.8, ci95, rule: None, pairs: 0 };
@@ -111,12 +111,12 @@ fn the_gate_fails_only_if_the_whole_interval_is_beyond_its_limit() {
 
 #[test]
 fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
-    let gate = Gate { fail_over: 0.05 };
+    let gate = Gate { allowed_share: 0.05 };
     let mean = |name, value| published_side(name, Figure::of_value(value, Statistic::Mean));
     let comparison = compare(vec![mean("a", 1.0), mean("b", 9.0)]).unwrap();
     assert!(comparison.lacks_intervals());
-    assert_eq!(gate.judge(&comparison), Err(GateError::NoInterval));
-    assert_eq!(gate.judge(&compare(vec![mean("a", 1.0)]).unwrap()), Err(GateError::OneSide));
+    assert_eq!(gate.worse_sentences(&comparison), Err(GateError::NoInterval));
+    assert_eq!(gate.worse_sentences(&compare(vec![mean("a", 1.0)]).unwrap()), Err(GateError::OneSide));
 }
 
 #[test]
@@ -128,11 +128,13 @@ fn the_gate_says_why_a_number_has_no_interval() {
             side(name, vec![case])
         };
         let comparison = Comparison::new(vec![side("a"), side("b")], &[measure], Center::Median, false);
-        Gate::unjudged(&comparison.unwrap())
+        Gate::unjudged_sentences(&comparison.unwrap())
     };
-    for (measure, readings, why) in
-        [(Measure::Wall, 1, ONE_ROUND), (Measure::Peak, 1, ONE_ROUND), (Measure::Peak, 3, FEW_READINGS)]
-    {
+    for (measure, readings, why) in [
+        (Measure::Wall, 1, ONE_ROUND_WORDS),
+        (Measure::Peak, 1, ONE_ROUND_WORDS),
+        (Measure::Peak, 3, FEW_READINGS_WORDS),
+    ] {
         let found = unjudged(measure, readings);
         assert!(found.len() == 1 && found[0].ends_with(why), "{found:?}");
     }
@@ -145,7 +147,7 @@ fn unlike_cases_of_one_name_are_refused_unless_forced() {
     let error = compare(sides()).unwrap_err().to_string();
     assert!(error.contains("read (warm) of a and of b: the files differ (digest d and e)"), "{error}");
     let forced = Comparison::new(sides(), &[Measure::Wall], Center::Median, true).unwrap();
-    assert_eq!((forced.forced.len(), forced.tables[0].rows.len()), (1, 1));
+    assert_eq!((forced.forced_differences.len(), forced.tables[0].rows.len()), (1, 1));
 }
 
 #[test]
@@ -154,7 +156,10 @@ fn a_state_that_one_side_lacks_is_listed_for_the_other() {
     let comparison = compare(vec![side("a", both), side_with_case("b", "read", "d", 1e6)]).unwrap();
     assert_eq!(comparison.tables[0].rows.len(), 1);
     assert_eq!(comparison.tables[0].rows[0].key.state, Some(CacheState::Warm));
-    assert_eq!((comparison.unlike, comparison.alone), (vec![], vec!["only in a: read (cold)".to_owned()]));
+    assert_eq!(
+        (comparison.unlike_case_sentences, comparison.one_side_sentences),
+        (vec![], vec!["only in a: read (cold)".to_owned()])
+    );
 }
 
 #[test]
@@ -188,8 +193,7 @@ fn facts_that_differ_between_machines_are_listed_and_equal_ones_are_not() {
     assert_eq!(facts, ["cpu"]);
 }
 
-/// A machine with this clock frequency on which one case of this name, digest and time was
-/// measured.
+/// A side with these cases, measured on a machine with this clock rate.
 fn machine(name: &str, ghz: f64, cases: Vec<Case>) -> Side {
     let facts = BTreeMap::from([("cpu".to_owned(), name.into()), ("ghz".to_owned(), ghz.into())]);
     Side { facts, ..side(name, cases) }
@@ -207,7 +211,7 @@ fn a_line_is_fitted_only_through_cases_that_are_alike() {
         ]
     };
     let alike = fit(&with(vec![warm("zip", "d", 1e6)]), &request(false)).unwrap();
-    assert_eq!((alike.points.len(), alike.forced.len()), (3, 0));
+    assert_eq!((alike.points.len(), alike.forced_differences.len()), (3, 0));
     let mut works = warm("zip", "d", 9e6);
     works.key.work = Some(Work::Sum);
     let mut readers = warm("zip", "d", 9e6);
@@ -229,7 +233,7 @@ fn a_line_is_fitted_only_through_cases_that_are_alike() {
         assert_eq!(refused, FitError::Unlike(vec![why.to_owned()]));
         assert!(refused.to_string().ends_with("--force fits nevertheless"));
         let forced = fit(&sides, &request(true)).unwrap();
-        assert_eq!((forced.points.len(), forced.forced), (3, vec![why.to_owned()]));
+        assert_eq!((forced.points.len(), forced.forced_differences), (3, vec![why.to_owned()]));
     }
 }
 
@@ -294,11 +298,11 @@ fn a_side_without_the_fact_is_named_beside_the_line() {
     };
     let sides = [fact("a", Some(3.0)), fact("b", Some(4.0)), fact("c", None)];
     let found = fit(&sides, &FitRequest::parse("read/wall", "machine.ghz").unwrap()).unwrap();
-    assert_eq!((found.points.len(), found.without), (2, vec!["c".to_owned()]));
+    assert_eq!((found.points.len(), found.sides_without_fact), (2, vec!["c".to_owned()]));
 }
 
-/// A side from a record of these numbers of warm trials and rounds; its trials are `slower` times as
-/// slow.
+/// A side from a record with `trials` warm trials of `rounds` rounds each. Each reading takes
+/// `slower` times as long.
 fn recorded_side(name: &str, trials: u64, rounds: u64, slower: f64) -> Side {
     let mut record = Record::new(testing::header());
     record.add(testing::sized(0, 1_000_000_000));
@@ -320,7 +324,7 @@ fn recorded_cells_of_few_rounds_share_their_noise_and_tell_a_factor_of_two() {
     for (trials, rounds, rule) in [
         (9, 2, Some(SharedVariance)),
         (9, 3, Some(SharedVariance)),
-        // Locations of few trials have Student's interval.
+        // With few trials, each trial's number has Student's interval.
         (4, 3, Some(Student)),
         (9, 1, None),
     ] {

@@ -46,7 +46,7 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
         return Vec::new();
     }
     let confidence = Confidence::with_error(0.05 / count(ranks));
-    let rounds: Vec<Vec<f64>> = rounds.values().map(|turns| mean_lags(turns)).collect();
+    let rounds: Vec<Vec<f64>> = rounds.values().map(|turns| mean_log_lags(turns)).collect();
     let effect = |rank: usize| {
         let of_rounds: Vec<f64> = rounds.iter().map(|lags| lags[rank]).collect();
         let interval = mean_interval(&of_rounds, confidence)?.map(f64::exp);
@@ -57,8 +57,8 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     effects
 }
 
-/// How much longer each rank takes than the others with one method, for the map of hosts and
-/// methods. There are no intervals here.
+/// How much longer each rank takes than the others with one method, without intervals: a row of the
+/// map of hosts and methods.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MethodEffects {
     pub trial: TrialIndex,
@@ -72,7 +72,7 @@ pub fn method_effects(record: &Record) -> Vec<MethodEffects> {
     let accepted = record.trials.iter().filter(|it| ranks > 1 && !it.trial.is_control() && it.is_accepted());
     let effects = accepted.filter_map(|it| {
         let whole: Vec<&FleetTurn> = it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks).collect();
-        let ratios: Vec<f64> = mean_lags(&whole).into_iter().map(f64::exp).collect();
+        let ratios: Vec<f64> = mean_log_lags(&whole).into_iter().map(f64::exp).collect();
         (!ratios.is_empty()).then_some(MethodEffects { trial: it.trial.index, ratios })
     });
     effects.collect()
@@ -80,14 +80,14 @@ pub fn method_effects(record: &Record) -> Vec<MethodEffects> {
 
 /// For each rank, in order: the logarithm of its time minus the mean of the others', averaged over
 /// the turns that all ranks took.
-fn mean_lags(turns: &[&FleetTurn]) -> Vec<f64> {
-    let of_turns: Vec<Vec<f64>> = turns.iter().map(|turn| lags(turn)).collect();
+fn mean_log_lags(turns: &[&FleetTurn]) -> Vec<f64> {
+    let of_turns: Vec<Vec<f64>> = turns.iter().map(|turn| log_lags(turn)).collect();
     let ranks = of_turns.first().map_or(0, Vec::len);
     let mean_of = |rank: usize| mean(&of_turns.iter().map(|lags| lags[rank]).collect::<Vec<_>>());
     (0..ranks).map(mean_of).collect()
 }
 
-fn lags(turn: &FleetTurn) -> Vec<f64> {
+fn log_lags(turn: &FleetTurn) -> Vec<f64> {
     let logs: Vec<f64> = turn.ranks.iter().map(|timing| float(timing.wall_ns.max(1)).ln()).collect();
     let (sum, others) = (logs.iter().sum::<f64>(), count(logs.len()) - 1.0);
     logs.iter().map(|log| log - (sum - log) / others).collect()

@@ -9,7 +9,7 @@ use super::stats::{float, quantile, sorted};
 use readlab_record::{FleetTurn, Record};
 
 /// The reported spread of starts holds this share of all turns.
-const REPORTED_SHARE: f64 = 0.95;
+const START_SPREAD_QUANTILE: f64 = 0.95;
 
 /// How closely together the ranks of a fleet started their turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +27,7 @@ pub fn punctuality(record: &Record) -> Option<Punctuality> {
     let spreads = sorted(turns().map(|turn| float(turn.start_spread_ns())));
     (!spreads.is_empty()).then(|| Punctuality {
         turns: spreads.len(),
-        start_spread_ns: quantile(&spreads, REPORTED_SHARE),
+        start_spread_ns: quantile(&spreads, START_SPREAD_QUANTILE),
         clock_bound_ns: turns().map(FleetTurn::bound_ns).max().unwrap_or(0),
     })
 }

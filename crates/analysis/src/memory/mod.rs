@@ -1,11 +1,11 @@
 //! How the rate of a method, and the 99th percentile of its single reads, depend on the memory that
 //! bounds the page cache: the points of the curve from the cold state over the bounds to the warm
-//! state, the step between two points at which the rate falls most, and the memory from which more
-//! adds nothing. `contest` compares the curves of several methods.
+//! state, the step between two points at which the rate falls most, and the memory beyond which
+//! more memory adds nothing. `contest` compares the curves of several methods.
 //!
 //! All pressed trials share their rounds, whatever their bound, so ratios between bounds are made
-//! within rounds. The cold and the warm end are read in other rounds, so a ratio to one of them is the
-//! quotient of two medians.
+//! within rounds. The cold and the warm end are read in other rounds, so a ratio to one of them is
+//! the quotient of two medians.
 
 mod contest;
 #[cfg(test)]
@@ -26,11 +26,11 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// A step is a cliff if the rate changes by more than this factor, by its whole interval.
+/// A step is a cliff if the whole interval of the change of the rate is above this factor.
 const CLIFF_TIMES_MIN: f64 = 1.5;
 
-/// A factor of at most this is no gain.
-const GAIN_NONE_MAX: f64 = 1.05;
+/// A method that becomes at most this many times as fast gains nothing.
+const NO_GAIN_TIMES_MAX: f64 = 1.05;
 
 /// The memory for the page cache at a point of a curve, from the least to the most.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -82,38 +82,38 @@ pub struct MemoryCurve<'a> {
     pub cliff: Option<Cliff>,
     /// The smallest bound such that every greater bound is at most 5 % faster. Whole 95 % intervals
     /// must show it.
-    pub enough: Option<MemoryLevel>,
+    pub enough_memory: Option<MemoryLevel>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryPoint<'a> {
     pub level: MemoryLevel,
-    pub it: &'a TrialRecord,
+    pub trial: &'a TrialRecord,
     pub target: &'a TargetFacts,
     /// Bytes per second at the median wall time.
     pub rate: f64,
     /// The 95 % interval of the rate; `None` with a single round.
     pub interval: Option<Interval>,
     pub rule: Option<IntervalRule>,
-    /// The 99th percentile of the latency of single reads; `None` where reads were not timed, and with
-    /// too few of them.
+    /// The 99th percentile of the latency of single reads; `None` where reads were not timed, and
+    /// with too few of them.
     pub p99: Option<Quantile>,
     /// Bytes from the device divided by the bytes that a reading asks for.
     pub device_share: Option<f64>,
     /// See [`hit_share`].
     pub hit_share: Option<f64>,
-    /// The median share of the working set in the page cache before a reading; of a file of which
-    /// blocks are read, outside of the pressed state the share of the whole file.
+    /// The median share of the working set in the page cache before a reading. Where blocks are
+    /// read in another state than pressed, it is the share of the whole file.
     pub resident_share: Option<f64>,
 }
 
 /// The step between two neighbouring points at which the rate changes most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cliff {
-    /// The level below the step, and the one above.
-    pub between: [MemoryLevel; 2],
-    /// How many times as fast the method is above the step as below. Its interval is corrected for the
-    /// choice among all steps.
+    /// The level below the step, and the level above.
+    pub between_levels: [MemoryLevel; 2],
+    /// How many times as fast the method is above the step as below. Its interval is corrected for
+    /// the choice among all steps.
     pub ratio: Ratio,
 }
 
@@ -124,7 +124,8 @@ pub struct GreaterBound {
     pub share: f64,
     pub cache_bytes: u64,
     /// The method's speed under the greater bound divided by that under its own.
-    pub times: f64,
+    #[serde(rename = "times")]
+    pub speed_ratio: f64,
 }
 
 impl<'a> MemoryCurve<'a> {
@@ -143,21 +144,21 @@ impl<'a> MemoryCurve<'a> {
     pub(crate) fn through(record: &'a Record, it: &TrialRecord) -> Option<MemoryCurve<'a>> {
         MemoryLevel::of_trial(record, it).filter(|level| level.is_pressed())?;
         let noise = MemoryNoise::of_trials_like(record, it);
-        let is_point = |other: &&TrialRecord| is_read(other) && is_same_curve(record, other, it);
+        let is_point = |other: &&TrialRecord| is_measured_reading(other) && is_same_curve(record, other, it);
         let trials = record.trials.iter().filter(is_point);
         let mut points: Vec<MemoryPoint> =
             trials.filter_map(|it| MemoryPoint::of_trial(record, it, &noise)).collect();
         points.sort_by(|a, b| a.level.order(b.level));
-        let (cliff, enough) = (find_cliff(&points, &noise), find_enough(&points, &noise));
-        (points.len() > 1).then_some(MemoryCurve { points, cliff, enough })
+        let (cliff, enough_memory) = (find_cliff(&points, &noise), find_enough_memory(&points, &noise));
+        (points.len() > 1).then_some(MemoryCurve { points, cliff, enough_memory })
     }
 
     /// The trial at the least memory. All trials of the curve have its name, work and archive.
     pub fn trial(&self) -> &'a Trial {
-        &self.points[0].it.trial
+        &self.points[0].trial.trial
     }
 
-    pub fn at(&self, level: MemoryLevel) -> Option<&MemoryPoint<'a>> {
+    pub fn point_at(&self, level: MemoryLevel) -> Option<&MemoryPoint<'a>> {
         self.points.iter().find(|point| point.level == level)
     }
 }
@@ -167,12 +168,12 @@ impl<'a> MemoryPoint<'a> {
         let (level, target) = (MemoryLevel::of_trial(record, it)?, record.target_of(&it.trial)?);
         let bytes = float(record.bytes_out(it).filter(|bytes| *bytes > 0)?);
         let rate_at = |wall_ns: f64| bytes * 1e9 / wall_ns.max(1.0);
-        let ci95 = noise.of(it).location(it.trial.index).and_then(|location| location.ci95);
+        let ci95 = noise.of_trial(it).location(it.trial.index).and_then(|location| location.ci95);
         let wanted_bytes = target.useful_bytes();
         let device_share = |sample: Sample| sample.device_reads_per_byte(wanted_bytes);
         Some(MemoryPoint {
             level,
-            it,
+            trial: it,
             target,
             rate: rate_at(median(it.samples.iter().map(|sample| float(sample.wall_ns)))?),
             interval: ci95.map(|it| Interval { low: rate_at(it.ends.high), high: rate_at(it.ends.low) }),
@@ -185,17 +186,17 @@ impl<'a> MemoryPoint<'a> {
     }
 }
 
-/// The share of the bytes that a pressed reading of blocks asks for and finds in the page cache. It
-/// is at least this share, because bytes that the kernel reads around the blocks count as not
-/// found. `None` if these are more than was asked for, and if bytes from the device were not
-/// counted.
+/// The share of the requested bytes that a pressed reading of blocks finds in the page cache. The
+/// share is a lower bound: bytes that the kernel reads around the blocks count as misses. `None` if
+/// more bytes came from the device than were requested, and if device bytes were not counted.
 pub fn hit_share(it: &TrialRecord, target: &TargetFacts) -> Option<f64> {
     let is_read = it.trial.state == CacheState::Pressed && !it.trial.is_control();
     target.blocks().filter(|_| is_read && target.size_bytes > 0)?;
     if it.trial.bypasses_cache() {
         return Some(0.0);
     }
-    // Holes, encoded bytes and those of a file system without extents are missed unseen.
+    // Device bytes do not show misses in holes, in encoded files, and on file systems without
+    // extents.
     target.expected_device_bytes()?;
     let fetched_share = |sample: Sample| sample.device_reads_per_byte(target.size_bytes);
     let fetched_share = median(it.samples.iter().filter_map(fetched_share))?;
@@ -207,8 +208,8 @@ fn resident_share(sample: &Sample) -> Option<f64> {
     sample.pressed.map(|proof| proof.before_share).or(sample.resident_before)
 }
 
-/// The noise of the pressed trials of a curve and of the curves beside it, and of the trials at the
-/// ends, each end with the trials that it competes with.
+/// The noise of all pressed trials of a contest, under all bounds. A trial in the cold or the warm
+/// state has the noise of its own contest.
 struct MemoryNoise<'r> {
     record: &'r Record,
     pressed: SharedNoise,
@@ -221,7 +222,7 @@ impl<'r> MemoryNoise<'r> {
         MemoryNoise { record, pressed: SharedNoise::from_trials(alike) }
     }
 
-    fn of(&self, it: &TrialRecord) -> Cow<'_, SharedNoise> {
+    fn of_trial(&self, it: &TrialRecord) -> Cow<'_, SharedNoise> {
         if self.pressed.contains(it.trial.index) {
             Cow::Borrowed(&self.pressed)
         } else {
@@ -229,10 +230,11 @@ impl<'r> MemoryNoise<'r> {
         }
     }
 
-    /// How many times as fast a trial is as another, which was chosen among `comparisons`: within
-    /// rounds if both were read in the same ones, otherwise by their medians.
+    /// How many times as fast a trial is as another, if the pair was chosen among `comparisons`
+    /// pairs. The ratio is computed within rounds if both trials were read in the same rounds, and
+    /// otherwise from their medians.
     fn ratio(&self, trial: &TrialRecord, other: &TrialRecord, comparisons: usize) -> Option<Ratio> {
-        let noise = self.of(trial);
+        let noise = self.of_trial(trial);
         let (index, other_index) = (trial.trial.index, other.trial.index);
         if noise.contains(other_index) {
             let shared: Option<SharedRatio> = match comparisons {
@@ -249,26 +251,30 @@ impl<'r> MemoryNoise<'r> {
 fn find_cliff(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<Cliff> {
     let steps = points.len().saturating_sub(1);
     let found = points.windows(2).filter_map(|pair| {
-        let ratio = noise.ratio(pair[1].it, pair[0].it, steps)?;
+        let ratio = noise.ratio(pair[1].trial, pair[0].trial, steps)?;
         let is_clear = ratio.ci95.is_some_and(|ends| ends.low > CLIFF_TIMES_MIN);
-        is_clear.then_some(Cliff { between: [pair[0].level, pair[1].level], ratio })
+        is_clear.then_some(Cliff { between_levels: [pair[0].level, pair[1].level], ratio })
     });
     found.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate))
 }
 
-fn find_enough(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<MemoryLevel> {
+fn find_enough_memory(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<MemoryLevel> {
     let pressed: Vec<&MemoryPoint> = points.iter().filter(|point| point.level.is_pressed()).collect();
     let adds_nothing = |less: &MemoryPoint, more: &MemoryPoint| {
-        let gain = noise.ratio(more.it, less.it, 1).and_then(|ratio| ratio.ci95);
-        gain.is_some_and(|gain| gain.high <= GAIN_NONE_MAX)
+        let gain = noise.ratio(more.trial, less.trial, 1).and_then(|ratio| ratio.ci95);
+        gain.is_some_and(|gain| gain.high <= NO_GAIN_TIMES_MAX)
     };
     let last = pressed.len().checked_sub(1)?;
     let found = (0..last).find(|&at| pressed[at + 1..].iter().all(|more| adds_nothing(pressed[at], more)));
     found.map(|at| pressed[at].level)
 }
 
-/// The measured trials of the same method under greater bounds, from the least.
-fn under_greater_bounds<'r>(record: &'r Record, it: &TrialRecord) -> Vec<(&'r TrialRecord, &'r MemoryFacts)> {
+/// The measured trials of the same method under greater bounds, from the least bound to the
+/// greatest.
+fn trials_under_greater_bounds<'r>(
+    record: &'r Record,
+    it: &TrialRecord,
+) -> Vec<(&'r TrialRecord, &'r MemoryFacts)> {
     let bound_of = |it: &TrialRecord| record.target_of(&it.trial)?.memory.as_ref();
     let Some(own) = bound_of(it) else { return Vec::new() };
     let greater = |other: &'r TrialRecord| {
@@ -284,29 +290,29 @@ fn under_greater_bounds<'r>(record: &'r Record, it: &TrialRecord) -> Vec<(&'r Tr
 
 /// Whether the same method was also measured under a greater bound.
 pub(crate) fn has_greater_bound(record: &Record, it: &TrialRecord) -> bool {
-    !under_greater_bounds(record, it).is_empty()
+    !trials_under_greater_bounds(record, it).is_empty()
 }
 
 /// The least greater bound under which a pressed trial is clearly faster, and by how much.
-pub(crate) fn helping_memory(record: &Record, it: &TrialRecord) -> Option<GreaterBound> {
+pub(crate) fn least_faster_bound(record: &Record, it: &TrialRecord) -> Option<GreaterBound> {
     let noise = MemoryNoise::of_trials_like(record, it);
-    under_greater_bounds(record, it).into_iter().find_map(|(other, memory)| {
+    trials_under_greater_bounds(record, it).into_iter().find_map(|(other, memory)| {
         let ratio = noise.ratio(other, it, 1)?;
-        let times = ratio.estimate;
-        let helps = ratio.significance() == Some(Significance::Faster) && times > GAIN_NONE_MAX;
-        helps.then_some(GreaterBound { share: memory.share(), cache_bytes: memory.cache_bytes, times })
+        let speed_ratio = ratio.estimate;
+        let helps = ratio.significance() == Some(Significance::Faster) && speed_ratio > NO_GAIN_TIMES_MAX;
+        helps.then_some(GreaterBound { share: memory.share(), cache_bytes: memory.cache_bytes, speed_ratio })
     })
 }
 
 /// The measured pressed trials without controls, ordered by their index.
 fn pressed_trials(record: &Record) -> Vec<&TrialRecord> {
-    let is_pressed = |it: &&TrialRecord| is_read(it) && it.trial.state == CacheState::Pressed;
+    let is_pressed = |it: &&TrialRecord| is_measured_reading(it) && it.trial.state == CacheState::Pressed;
     let mut trials: Vec<&TrialRecord> = record.trials.iter().filter(is_pressed).collect();
     trials.sort_by_key(|it| it.trial.index);
     trials
 }
 
-fn is_read(it: &TrialRecord) -> bool {
+fn is_measured_reading(it: &TrialRecord) -> bool {
     it.is_measured() && !it.trial.is_control()
 }
 
@@ -316,7 +322,7 @@ fn is_same_curve(record: &Record, one: &TrialRecord, other: &TrialRecord) -> boo
     name(one) == name(other) && is_same_contest(record, one, other)
 }
 
-/// Whether two trials do the same work with the same bytes, under whatever bound and in whatever state.
+/// Whether two trials do the same work with the same bytes, under any bound and in any state.
 fn is_same_contest(record: &Record, one: &TrialRecord, other: &TrialRecord) -> bool {
     let targets = record.target_of(&one.trial).zip(record.target_of(&other.trial));
     (one.trial.work, one.trial.decodes) == (other.trial.work, other.trial.decodes)
@@ -325,7 +331,7 @@ fn is_same_contest(record: &Record, one: &TrialRecord, other: &TrialRecord) -> b
 
 /// Whether two targets differ in nothing but the bound on memory.
 fn is_same_file(one: &TargetFacts, other: &TargetFacts) -> bool {
-    let parts = |it: &TargetFacts| (it.place(), it.transport(), it.range, it.blocks(), it.size_bytes);
-    let conditions = |it: &TargetFacts| (it.together(), it.copies_in.clone(), it.settings.clone());
+    let parts = |it: &TargetFacts| (it.exact_path(), it.transport(), it.range, it.blocks(), it.size_bytes);
+    let conditions = |it: &TargetFacts| (it.concurrent_readers(), it.copies_in.clone(), it.settings.clone());
     parts(one) == parts(other) && conditions(one) == conditions(other)
 }

@@ -1,5 +1,5 @@
-//! Curves with known answers: hand-made records of methods that are read cold, under three bounds on
-//! memory, and warm.
+//! Curves with known answers: hand-made records of methods that are read cold, under three bounds
+//! on memory, and warm.
 
 use super::*;
 use readlab_model::target::extents::Extents;
@@ -10,7 +10,7 @@ use readlab_model::trial::TrialIndex;
 use readlab_protocol::Cache;
 use readlab_record::{Line, testing};
 
-const SIZE: u64 = 1_000_000_000;
+const FILE_BYTES: u64 = 1_000_000_000;
 const ROUNDS: u64 = 8;
 const BOUNDS: [&str; 3] = ["25%", "50%", "100%"];
 const LEVELS: [MemoryLevel; 5] = [
@@ -31,16 +31,17 @@ fn add_trial(record: &mut Record, name: &str, target: usize, state: CacheState, 
     record.trials[TrialIndex::new(added)].trial.target = TargetIndex::new(target);
 }
 
-/// A record of these methods on a file of one gigabyte, each with the milliseconds of a reading at each
-/// of the [`LEVELS`].
+/// A record of these methods on a file of one gigabyte, each with the milliseconds of a reading at
+/// each of the [`LEVELS`].
 fn record(methods: &[(&str, [u64; 5])]) -> Record {
     let mut record = Record::new(testing::header());
-    let facts = TargetFacts { path: "/f".to_owned(), size_bytes: SIZE, ..TargetFacts::default() };
+    let facts = TargetFacts { path: "/f".to_owned(), size_bytes: FILE_BYTES, ..TargetFacts::default() };
     record.add(testing::target(0, facts.clone()));
     for (index, bound) in (1..).zip(BOUNDS) {
         let bound: MemoryBound = bound.parse().unwrap();
-        let cache_bytes = bound.in_bytes(SIZE);
-        let memory = Some(MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE, is_shared: false });
+        let cache_bytes = bound.in_bytes(FILE_BYTES);
+        let memory =
+            Some(MemoryFacts { bound, cache_bytes, working_set_bytes: FILE_BYTES, is_shared: false });
         record.add(testing::target(index, TargetFacts { memory, ..facts.clone() }));
     }
     for (name, [cold, quarter, half, whole, warm]) in methods {
@@ -84,7 +85,7 @@ fn the_cliff_is_the_step_with_the_largest_change() {
         ([1000, 1000, 1000, 1000, 100], [LEVELS[3], LEVELS[4]], 10.0),
     ] {
         let cliff = cliff(walls_ms).unwrap();
-        assert_eq!(cliff.between, between, "{walls_ms:?}");
+        assert_eq!(cliff.between_levels, between, "{walls_ms:?}");
         assert_near(cliff.ratio.estimate, times);
         let ends = cliff.ratio.ci95.unwrap();
         assert!(ends.low > 0.97 * times && ends.high < 1.03 * times && ends.low < ends.high, "{ends:?}");
@@ -97,7 +98,7 @@ fn the_cliff_is_the_step_with_the_largest_change() {
 fn the_memory_from_which_more_adds_nothing_is_found_among_the_bounds() {
     let enough = |walls_ms: [u64; 5]| {
         let record = record(&[("rust/mmap", walls_ms)]);
-        MemoryCurve::all(&record)[0].enough
+        MemoryCurve::all(&record)[0].enough_memory
     };
     assert_eq!(enough([1000, 500, 495, 490, 100]), Some(MemoryLevel::Share(0.25)));
     assert_eq!(enough([1000, 500, 100, 99, 50]), Some(MemoryLevel::Share(0.5)));
@@ -107,10 +108,10 @@ fn the_memory_from_which_more_adds_nothing_is_found_among_the_bounds() {
 #[test]
 fn the_bound_that_helps_is_the_least_under_which_the_method_is_clearly_faster() {
     let record = record(&[("rust/mmap", [1000, 1000, 1000, 250, 100]), ("rust/direct", [500; 5])]);
-    let helping = |index| helping_memory(&record, &record.trials[TrialIndex::new(index)]);
+    let helping = |index| least_faster_bound(&record, &record.trials[TrialIndex::new(index)]);
     let found = helping(1).unwrap();
-    assert_eq!((found.share, found.cache_bytes), (1.0, SIZE));
-    assert_near(found.times, 4.0);
+    assert_eq!((found.share, found.cache_bytes), (1.0, FILE_BYTES));
+    assert_near(found.speed_ratio, 4.0);
     assert_eq!(helping(3), None, "no greater bound was raced");
     assert_eq!(helping(6), None, "memory does not help a reading that bypasses the page cache");
     assert_eq!(helping(0), None, "a cold reading has no bound");
@@ -121,15 +122,18 @@ fn two_methods_cross_between_the_last_level_of_one_and_the_first_of_the_other() 
     let record = record(&[("rust/mmap", [1000, 1000, 1000, 250, 100]), ("rust/direct", [500; 5])]);
     let [contest] = &MemoryContest::all(&record)[..] else { panic!("one contest") };
     let fastest: Vec<(MemoryLevel, &str)> =
-        contest.fastest.iter().map(|it| (it.level, it.it.trial.method())).collect();
+        contest.fastest.iter().map(|it| (it.level, it.trial.trial.method())).collect();
     let names = ["direct", "direct", "direct", "mmap", "mmap"];
     assert_eq!(fastest, LEVELS.into_iter().zip(names).collect::<Vec<_>>());
     assert!(contest.fastest.iter().all(FastestMethod::is_clear));
     let crossing = contest.crossing.as_ref().unwrap();
-    assert_eq!([crossing.with_less, crossing.with_more].map(|it| it.trial.method()), ["direct", "mmap"]);
-    assert_eq!(crossing.between, [MemoryLevel::Share(0.5), MemoryLevel::Share(1.0)]);
-    // Half as fast at one half, and twice as fast at the whole: equal in the middle.
-    assert!((crossing.near_share.unwrap() - 0.75).abs() < 0.005, "{crossing:?}");
+    assert_eq!(
+        [crossing.trial_with_less, crossing.trial_with_more].map(|it| it.trial.method()),
+        ["direct", "mmap"]
+    );
+    assert_eq!(crossing.between_levels, [MemoryLevel::Share(0.5), MemoryLevel::Share(1.0)]);
+    // The ratio is 0.5 at a share of one half and 2 at a share of 1, so it is 1 at three quarters.
+    assert!((crossing.equal_share.unwrap() - 0.75).abs() < 0.005, "{crossing:?}");
     for (found, times) in crossing.ratios.iter().zip([0.5, 0.5, 0.5, 2.0, 5.0]) {
         assert_near(found.ratio.estimate, times);
         assert!(found.ratio.ci95.is_some_and(|ends| ends.low < ends.high), "{found:?}");
@@ -140,12 +144,13 @@ fn two_methods_cross_between_the_last_level_of_one_and_the_first_of_the_other() 
 fn a_crossing_at_the_warm_end_has_no_share_and_a_method_that_leads_everywhere_has_no_crossing() {
     let late = record(&[("rust/mmap", [1000, 1000, 1000, 1000, 100]), ("rust/direct", [500; 5])]);
     let crossing = MemoryContest::all(&late)[0].crossing.clone().unwrap();
-    assert_eq!((crossing.between, crossing.near_share), ([LEVELS[3], LEVELS[4]], None));
+    assert_eq!((crossing.between_levels, crossing.equal_share), ([LEVELS[3], LEVELS[4]], None));
     let never = record(&[("rust/mmap", [1000, 900, 800, 700, 600]), ("rust/direct", [500; 5])]);
     let contest = &MemoryContest::all(&never)[0];
-    assert!(contest.fastest.iter().all(|it| it.it.trial.method() == "direct"));
+    assert!(contest.fastest.iter().all(|it| it.trial.trial.method() == "direct"));
     assert_eq!(contest.crossing, None);
-    // Both are as fast at every bound, so that no interval shows which is faster with little memory.
+    // Both methods are equally fast at every bound, so no interval shows which is faster with
+    // little memory.
     let tied = record(&[("rust/mmap", [500, 500, 500, 500, 100]), ("rust/direct", [500; 5])]);
     assert_eq!(MemoryContest::all(&tied)[0].crossing, None);
 }
@@ -173,7 +178,7 @@ fn the_tail_and_the_device_share_are_those_of_the_point() {
     }
     let samples = record.trials[pressed].samples.iter();
     let changed = samples.map(|sample| Sample {
-        device_read_bytes: Some(SIZE / 2),
+        device_read_bytes: Some(FILE_BYTES / 2),
         resident_before: Some(0.25),
         ..sample
     });
@@ -186,13 +191,14 @@ fn the_tail_and_the_device_share_are_those_of_the_point() {
             block_bytes: 4096,
             reads,
             distinct: reads / 2,
-            file_bytes: SIZE,
+            file_bytes: FILE_BYTES,
         };
         let kind = TargetKind::Places(places);
         let extents = Some(Extents { count: 1, ..Extents::default() });
         TargetFacts { kind, extents, size_bytes: reads * 4096, ..TargetFacts::default() }
     };
-    // 500 MB come from the device: a quarter of 2 GB, which are asked for, and more than 400 MB.
+    // 500 MB come from the device: a quarter of the 2 GB that the first target requests, and more
+    // than the 400 MB that the second requests.
     let found = hit_share(&record.trials[pressed], &asked_bytes(2_000_000_000 / 4096)).unwrap();
     assert!((found - 0.75).abs() < 0.001, "{found}");
     assert_eq!(hit_share(&record.trials[pressed], &asked_bytes(400_000_000 / 4096)), None);
@@ -201,10 +207,10 @@ fn the_tail_and_the_device_share_are_those_of_the_point() {
     let warm = &record.trials[TrialIndex::new(4)];
     assert_eq!(hit_share(warm, &asked_bytes(1000)), None, "only a bound has hits and misses");
     let curve = &MemoryCurve::all(&record)[0];
-    let point = curve.at(MemoryLevel::Share(0.25)).unwrap();
+    let point = curve.point_at(MemoryLevel::Share(0.25)).unwrap();
     let p99_ns = point.p99.as_ref().unwrap().ns;
     assert!((3_900_000..4_100_000).contains(&p99_ns), "{p99_ns}");
     assert_eq!((point.device_share, point.resident_share), (Some(0.5), Some(0.25)));
-    let cold = curve.at(MemoryLevel::Cold).unwrap();
+    let cold = curve.point_at(MemoryLevel::Cold).unwrap();
     assert_eq!((&cold.p99, cold.device_share), (&None, None));
 }

@@ -1,6 +1,6 @@
 //! How the rate of a method grows with the ranks of a fleet or the readers of one host: the
 //! measured rates, the law fitted to them, the law's prediction up to twice as many, and the number
-//! from which more add nothing.
+//! beyond which more ranks or readers add nothing.
 //!
 //! What limits the method follows from the growth of the rate and from how busy the processors are.
 //! Three cases are distinguished. The processors limit if all reading threads work or wait for a
@@ -9,7 +9,7 @@
 //! case is reported only if a whole 95 % interval over rounds supports it.
 
 use crate::noise::SharedNoise;
-use crate::rounds::{interval_of_mean, walls_ns};
+use crate::rounds::{interval_of_mean, median_walls_ns};
 use crate::stats::{FittedLaw, Interval, IntervalRule, Observation, float, median};
 use readlab_model::sample::Sample;
 use readlab_model::target::memory::MemoryBound;
@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 /// The law is extrapolated up to this many times the largest measured number of ranks.
 const EXTRAPOLATION_TIMES_MAX: u64 = 2;
 
-/// A factor of at most this is no gain: the rate is saturated at a number of readers if no greater
-/// number is faster by more.
-const GAIN_NONE_MAX: f64 = 1.05;
+/// A rate that becomes at most this many times as high gains nothing. The rate is saturated at a
+/// number of readers if no greater number of readers gains anything.
+const NO_GAIN_TIMES_MAX: f64 = 1.05;
 
 /// What is counted along the horizontal axis of a scaling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,10 +60,10 @@ pub struct Scaling {
     pub law: Option<FittedLaw>,
     /// What limits the method; `None` if no number of ranks is twice another, or with too few
     /// rounds.
-    pub limited: Option<ScalingLimit>,
+    pub limit: Option<ScalingLimit>,
     /// The smallest number of ranks for which the whole interval excludes that any greater number
     /// adds more than 5 %; `None` if there is none.
-    pub saturated_at: Option<u64>,
+    pub saturation_count: Option<u64>,
 }
 
 // The rate of one number of ranks or readers.
@@ -127,7 +127,7 @@ impl Scaling {
         let rounds: Vec<Vec<f64>> =
             by_round.first().into_iter().flat_map(BTreeMap::keys).filter_map(whole).collect();
         let counts: Vec<f64> = cells.iter().map(|it| float(count(it))).collect();
-        let limited = find_limit(record, &cells, noise);
+        let limit = find_limit(record, &cells, noise);
         Scaling {
             id: cells[0].trial.id.clone(),
             state: cells[0].trial.state,
@@ -135,8 +135,8 @@ impl Scaling {
             memory: bound_of(record, cells[0]),
             points,
             law: FittedLaw::fit(&counts, &rounds, record.header.seed),
-            limited,
-            saturated_at: saturated_at(&cells, noise).map(|at| count(cells[at])),
+            limit,
+            saturation_count: saturation_index(&cells, noise).map(|at| count(cells[at])),
         }
     }
 
@@ -152,7 +152,8 @@ impl Scaling {
         Some(LawPoint { count, rate, interval })
     }
 
-    /// Points of the law from one rank up to the farthest, about `most` of them.
+    /// Points of the law from one rank up to the largest predicted number of ranks, about `most`
+    /// points.
     pub fn law_points(&self, most: u64) -> Vec<LawPoint> {
         let Some(last) = self.largest_predicted_count() else { return Vec::new() };
         let step = usize::try_from(last.div_ceil(most.max(1)).max(1)).unwrap_or(usize::MAX);
@@ -166,8 +167,8 @@ impl Scaling {
         let (first, last) = (self.points.first()?, self.points.last()?);
         let factor = last.rate / first.rate;
         Some(Gain {
-            from: first.count,
-            to: last.count,
+            from_count: first.count,
+            to_count: last.count,
             factor,
             share_of_perfect: factor / (float(last.count) / float(first.count)),
         })
@@ -177,9 +178,11 @@ impl Scaling {
 /// The gain in rate from the fewest to the most ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
-    pub from: u64,
-    pub to: u64,
-    /// The rate of `to` ranks divided by that of `from` ranks.
+    /// The fewest ranks.
+    pub from_count: u64,
+    /// The most ranks.
+    pub to_count: u64,
+    /// The rate of `to_count` ranks divided by that of `from_count` ranks.
     pub factor: f64,
     /// The factor as a share of perfect scaling.
     pub share_of_perfect: f64,
@@ -188,7 +191,7 @@ pub struct Gain {
 /// The rate of a trial in bytes per second, by round.
 fn rates_by_round(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
     let bytes = record.read_whole(it).map_or(0, |facts| it.trial.bytes_out(facts));
-    let rates = walls_ns(it).into_iter().map(|(round, wall_ns)| (round, float(bytes) * 1e9 / wall_ns));
+    let rates = median_walls_ns(it).into_iter().map(|(round, wall_ns)| (round, float(bytes) * 1e9 / wall_ns));
     rates.filter(|(_, rate)| *rate > 0.0).collect()
 }
 
@@ -197,8 +200,8 @@ fn noise_by_state<'a>(
     cells: impl Iterator<Item = &'a &'a TrialRecord>,
 ) -> BTreeMap<CacheState, SharedNoise> {
     let mut by_state = BTreeMap::<CacheState, Vec<(TrialIndex, Vec<Observation>)>>::new();
-    // Rounds are independent of each other, as fillings of the page cache are, so each counts as
-    // one.
+    // Rounds are independent of each other like fills of the page cache, so each round counts as a
+    // fill.
     let observation = |(round, value): (u32, f64)| Observation { value, round, fill: round };
     for it in cells {
         let observed = rates_by_round(record, it).into_iter().map(observation).collect();
@@ -215,11 +218,11 @@ fn rate_ratio(noise: &SharedNoise, one: &TrialRecord, more: &TrialRecord) -> Opt
     Some(noise.ratio(one.trial.index, more.trial.index)?.ci95?.ends)
 }
 
-/// The index of the smallest number of ranks to which no greater number adds anything, by the rates
-/// in the same rounds.
-fn saturated_at(cells: &[&TrialRecord], noise: &SharedNoise) -> Option<usize> {
+/// The index of the smallest number of ranks such that no greater number of ranks is faster,
+/// compared within rounds.
+fn saturation_index(cells: &[&TrialRecord], noise: &SharedNoise) -> Option<usize> {
     let adds_nothing = |one: &TrialRecord, more: &TrialRecord| {
-        rate_ratio(noise, one, more).is_some_and(|gain| gain.high <= GAIN_NONE_MAX)
+        rate_ratio(noise, one, more).is_some_and(|gain| gain.high <= NO_GAIN_TIMES_MAX)
     };
     let last = cells.len().checked_sub(1)?;
     (0..last).find(|&at| cells[at + 1..].iter().all(|more| adds_nothing(cells[at], more)))
@@ -227,7 +230,7 @@ fn saturated_at(cells: &[&TrialRecord], noise: &SharedNoise) -> Option<usize> {
 
 /// Number of ranks or readers of a trial, in a record that measures different numbers.
 pub(crate) fn count_of(record: &Record, it: &TrialRecord) -> Option<u64> {
-    record.target_of(&it.trial)?.together().map(u64::from)
+    record.target_of(&it.trial)?.concurrent_readers().map(u64::from)
 }
 
 /// The bound on memory under which a trial is read; `None` if there is none.
@@ -236,13 +239,13 @@ pub(crate) fn bound_of(record: &Record, it: &TrialRecord) -> Option<MemoryBound>
 }
 
 /// A processor that works for at least this share of the time counts as busy all the time.
-const BUSY_MIN: f64 = 0.85;
+const BUSY_SHARE_MIN: f64 = 0.85;
 
 /// Growth below this part of perfect growth counts as none.
-const GROWTH_NONE: f64 = 0.15;
+const GROWTH_NONE_SHARE_MAX: f64 = 0.15;
 
 /// Growth above this part of perfect growth rules out a shared limit.
-const GROWTH_WHOLE: f64 = 0.85;
+const GROWTH_PERFECT_SHARE_MIN: f64 = 0.85;
 
 /// What limits a method that several hosts or readers run at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -262,17 +265,17 @@ pub enum ScalingLimit {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
     /// The largest number of ranks.
-    pub to: u64,
-    /// The largest number that is at most half of `to`.
-    pub from: u64,
-    /// The rate of `to` ranks divided by that of `from` ranks.
+    pub to_count: u64,
+    /// The largest number that is at most half of `to_count`.
+    pub from_count: u64,
+    /// The rate of `to_count` ranks divided by that of `from_count` ranks.
     pub factor: Interval,
 }
 
 impl Growth {
     /// The growth as a part of perfect growth, from 0 to 1.
     fn share_of_perfect(&self) -> Interval {
-        let best = float(self.to) / float(self.from) - 1.0;
+        let best = float(self.to_count) / float(self.from_count) - 1.0;
         self.factor.map(|factor| (factor - 1.0) / best)
     }
 }
@@ -284,15 +287,17 @@ fn find_limit(record: &Record, cells: &[&TrialRecord], noise: &SharedNoise) -> O
     let last = cells.len().checked_sub(1)?;
     let half = (0..last).rev().find(|&at| ranks(at) * 2 <= ranks(last))?;
     let factor = rate_ratio(noise, cells[half], cells[last])?;
-    let growth = Growth { to: ranks(last), from: ranks(half), factor };
+    let growth = Growth { to_count: ranks(last), from_count: ranks(half), factor };
     let busy = interval_of_mean(&busy_shares(cells[last], ranks(last)));
-    if let Some(busy) = busy.filter(|it| it.low >= BUSY_MIN) {
+    if let Some(busy) = busy.filter(|it| it.low >= BUSY_SHARE_MIN) {
         return Some(ScalingLimit::Processors(busy));
     }
     let part = growth.share_of_perfect();
     Some(match busy {
-        Some(_) if part.high <= GROWTH_NONE => ScalingLimit::Shared(growth),
-        Some(busy) if part.low >= GROWTH_WHOLE && busy.high < BUSY_MIN => ScalingLimit::EachHost(growth),
+        Some(_) if part.high <= GROWTH_NONE_SHARE_MAX => ScalingLimit::Shared(growth),
+        Some(busy) if part.low >= GROWTH_PERFECT_SHARE_MIN && busy.high < BUSY_SHARE_MIN => {
+            ScalingLimit::EachHost(growth)
+        }
         _ => ScalingLimit::Undecided(growth),
     })
 }

@@ -72,8 +72,8 @@ pub fn processors_busy(it: &TrialRecord) -> Result<f64, NoCpuTime> {
 }
 
 /// Limits a number of busy processors to the trial's threads: those that it declares, or as many as
-/// must have worked. A native program has more threads than it declares, too: the kernel's workers
-/// for a ring are threads of its process.
+/// must have worked. A native program may also have more threads than it declares: the kernel's
+/// workers for a ring are threads of the process.
 pub(super) fn limit_to_threads(busy: f64, it: &TrialRecord) -> f64 {
     busy.min(float(it.trial.threads().max(whole_processors(busy))))
 }

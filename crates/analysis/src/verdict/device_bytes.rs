@@ -11,8 +11,8 @@ use readlab_record::{Record, TrialRecord};
 /// If less than this share of the size comes from the device, an explanation is given.
 const EXPLAINED_BELOW_SHARE: f64 = 0.97;
 
-/// What makes cold readings of a target look faster than its device, with numbers; empty if nothing
-/// does.
+/// Sentences with numbers that explain why cold readings of a target seem faster than its device;
+/// empty if they do not.
 pub fn explain_device_bytes(record: &Record, target: TargetIndex) -> Vec<String> {
     let Some(facts) = record.targets.get(target).filter(|facts| facts.size_bytes > 0) else {
         return Vec::new();
@@ -48,8 +48,8 @@ pub fn explain_device_bytes(record: &Record, target: TargetIndex) -> Vec<String>
     said
 }
 
-/// The smallest and the largest number of device bytes among the cold trials with accepted samples
-/// that read the whole target, each a median.
+/// The smallest and the largest median of device bytes among the accepted cold trials that read the
+/// whole target.
 fn device_bytes(record: &Record, target: TargetIndex) -> Option<(u64, u64)> {
     let cold = |it: &&TrialRecord| {
         it.trial.target == target

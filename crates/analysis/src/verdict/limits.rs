@@ -5,7 +5,7 @@
 //! Limits are computed from samples of the same rounds as the readings that are compared with them.
 
 use super::parts::{self, TrialFacts};
-use super::server::connections;
+use super::server::connection_count;
 use crate::noise::SharedNoise;
 use crate::stats::{self, Observation, float, whole};
 use readlab_model::sample::{Meter, Sample};
@@ -22,9 +22,9 @@ pub fn limits(record: &Record) -> Vec<Limit> {
         record.trials.iter().filter_map(|trial| limit_of_trial(record, trial)).collect();
     for limit in &record.limits {
         // If a control was measured again, the better of its two rates is the limit.
-        keep_better(&mut limits, limit.clone(), |it| it.trial.is_some() && it.trial == limit.trial);
+        keep_better_limit(&mut limits, limit.clone(), |it| it.trial.is_some() && it.trial == limit.trial);
     }
-    let of_readings = |limit: &Limit| is_of_reading(record, limit);
+    let of_readings = |limit: &Limit| comes_from_reading(record, limit);
     let measured: BTreeSet<(LimitKind, TargetIndex)> =
         limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
     // Readings above a cache say nothing about the device. A reading that bypasses the page cache
@@ -42,8 +42,8 @@ pub fn limits(record: &Record) -> Vec<Limit> {
     limits
 }
 
-/// Whether a limit is the rate of a reading, and not of a control.
-fn is_of_reading(record: &Record, limit: &Limit) -> bool {
+/// Whether a limit comes from a reading, and not from a control.
+fn comes_from_reading(record: &Record, limit: &Limit) -> bool {
     limit.trial.and_then(|index| record.trial(index)).is_some_and(|it| !it.trial.is_control())
 }
 
@@ -72,14 +72,14 @@ fn exceeding_readings(record: &Record, limits: &[Limit]) -> Vec<Limit> {
             };
             let place = |it: &Limit| (it.kind, it.target, it.state, it.threads);
             let own = place(&limit);
-            keep_better(&mut found, limit, |had| place(had) == own);
+            keep_better_limit(&mut found, limit, |had| place(had) == own);
         }
     }
     found
 }
 
 /// Adds a limit, or replaces the same limit if its value is lower.
-fn keep_better(limits: &mut Vec<Limit>, limit: Limit, is_same: impl Fn(&Limit) -> bool) {
+fn keep_better_limit(limits: &mut Vec<Limit>, limit: Limit, is_same: impl Fn(&Limit) -> bool) {
     match limits.iter_mut().find(|it| is_same(it)) {
         Some(had) if had.value < limit.value => *had = limit,
         Some(_) => {}
@@ -88,17 +88,17 @@ fn keep_better(limits: &mut Vec<Limit>, limit: Limit, is_same: impl Fn(&Limit) -
 }
 
 /// A sentence for each limit of a target in a state that a faster reading replaced.
-pub fn replaced_words(
+pub fn replaced_limit_sentences(
     record: &Record,
     limits: &[Limit],
     target: TargetIndex,
     state: CacheState,
 ) -> Vec<String> {
     let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
-    let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
+    let better = limits.iter().filter(here).filter(|it| comes_from_reading(record, it));
     let near = better.filter_map(|better| {
         let same = |it: &&Limit| {
-            (it.kind, it.threads) == (better.kind, better.threads) && !is_of_reading(record, it)
+            (it.kind, it.threads) == (better.kind, better.threads) && !comes_from_reading(record, it)
         };
         let beaten = limits.iter().filter(here).filter(same).max_by_key(|it| it.value)?;
         let (kind, reached) = (better.kind.word(), Throughput(float(better.value)));
@@ -171,7 +171,7 @@ fn server_limit_kind(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
         && target.transport().has_server()
         && !it.trial.is_control()
         && it.trial.contender() != COMMAND;
-    is_limit.then(|| if connections(it) > 1 { LimitKind::Connections } else { LimitKind::Connection })
+    is_limit.then(|| if connection_count(it) > 1 { LimitKind::Connections } else { LimitKind::Connection })
 }
 
 /// One sample as a value of this limit; `None` where a meter is missing.
@@ -226,7 +226,7 @@ fn how_measured(kind: LimitKind) -> &'static str {
 /// A trial's own rate is never its limit. A device limit of another target in `near_by`, on the
 /// same mount, applies if the trial's target has none. Under a bound on memory, the limits of the
 /// same target without a bound (`unbounded`) apply as well, and those of the device in any state.
-pub(super) fn for_trial<'a>(
+pub(super) fn limit_for_trial<'a>(
     limits: &'a [Limit],
     kind: LimitKind,
     trial: &Trial,

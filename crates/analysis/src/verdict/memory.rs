@@ -1,29 +1,30 @@
 //! The limits of a reading under a bound on memory: a bound that is too small for what is read, a
-//! mapping that brings far more than is read, and the kernel's search for pages that it can reclaim.
+//! mapping whose page faults fetch far more bytes than are used, and the kernel's search for pages
+//! that it can reclaim.
 
 use super::page_faults::PAGE_BYTES;
 use super::parts::{TimeShare, median, median_wall_ns, scaled_turn_time_ns};
 use super::read_ahead::{amplification, remedy_by_fewer_bytes};
-use super::{AT_LIMIT, DOMINANT_SHARE_MIN, JudgedTrial, Verdict};
-use crate::memory::{GreaterBound, helping_memory};
+use super::{AT_LIMIT_SHARE_MIN, DOMINANT_SHARE_MIN, JudgedTrial, Verdict};
+use crate::memory::{GreaterBound, least_faster_bound};
 use crate::stats::float;
 use readlab_model::sample::Meter;
 use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::CacheState;
 use readlab_record::LimitKind;
 
-/// From this share of its bytes on that come from the device again, the bound may limit a reading.
+/// The bound may limit a reading if at least this share of its bytes comes from the device again.
 const REREAD_SHARE_MIN: f64 = 0.05;
 
-/// From this share of its time on, reclaim decides the verdict, unless the reading waits for the
-/// device even longer.
+/// Reclaim decides the verdict if it takes at least this share of the reading's time, unless the
+/// reading waits for the device even longer.
 const RECLAIM_SHARE_MIN: f64 = 0.3;
 
-/// At least this many pages are scanned for each page that comes from the device where the kernel
-/// reclaims as much as it reads.
+/// If the kernel reclaims as many pages as it reads, it scans at least this many pages for each
+/// page that comes from the device.
 const SCANNED_PER_PAGE_MIN: f64 = 0.5;
 
-/// Fewer major page faults than this occur in any process.
+/// Fewer major page faults than this prove nothing: every process has some.
 const MAJOR_FAULTS_MIN: f64 = 16.0;
 
 /// A method that leaves at most this share of the working set in the page cache does not use the
@@ -36,26 +37,26 @@ pub(super) fn limited_by_memory(judged: &JudgedTrial) -> Option<Verdict> {
     if it.trial.bypasses_cache() || leaves_nothing(judged, memory) {
         return None;
     }
-    reclaim(judged).or_else(|| thrash(judged)).or_else(|| {
-        let reread = judged.facts.read_times.filter(|times| *times >= REREAD_SHARE_MIN)?;
+    verdict_on_reclaim(judged).or_else(|| verdict_on_thrashing(judged)).or_else(|| {
+        let reread = judged.facts.needed_bytes_ratio.filter(|times| *times >= REREAD_SHARE_MIN)?;
         (waits_for_device(judged) && amplification(judged).is_none()).then(|| Verdict::MemoryBound {
-            reread,
+            reread_ratio: reread,
             share: memory.share(),
             is_of_blocks: target.blocks().is_some(),
             greater: greater_bound(judged),
-            // The fastest rival under the same bound.
+            // Rivals have the same bound.
             remedy: judged.clear_remedy(judged.rivals()),
         })
     })
 }
 
-/// Whether the time of the reading is that of the device.
+/// Whether the reading waits most of its time, or is at the limit of the device.
 fn waits_for_device(judged: &JudgedTrial) -> bool {
     let waits = judged
         .facts
         .parts
-        .is_some_and(|parts| parts.reaches_share(parts.of(TimeShare::Waiting), DOMINANT_SHARE_MIN));
-    waits || judged.facts.is_at(LimitKind::Device, AT_LIMIT)
+        .is_some_and(|parts| parts.reaches_share(parts.share_of(TimeShare::Waiting), DOMINANT_SHARE_MIN));
+    waits || judged.facts.reaches_limit(LimitKind::Device, AT_LIMIT_SHARE_MIN)
 }
 
 fn leaves_nothing(judged: &JudgedTrial, memory: &MemoryFacts) -> bool {
@@ -64,9 +65,9 @@ fn leaves_nothing(judged: &JudgedTrial, memory: &MemoryFacts) -> bool {
     left.is_some_and(|share| share * files_bytes <= LEFT_SHARE_MAX * float(memory.working_set_bytes))
 }
 
-/// A mapping of which page faults bring many times the bytes that are read: the kernel reads around
-/// each fault, and evicts for that what would be read again.
-fn thrash(judged: &JudgedTrial) -> Option<Verdict> {
+/// The verdict on a mapping whose page faults fetch many times the bytes that are used: the kernel
+/// reads around each fault, and to make room it evicts pages that are needed again.
+fn verdict_on_thrashing(judged: &JudgedTrial) -> Option<Verdict> {
     let major_faults = median(judged.it, Meter::MajorFaults).filter(|count| *count >= MAJOR_FAULTS_MIN)?;
     let amplification = amplification(judged)?;
     waits_for_device(judged).then(|| Verdict::Thrash {
@@ -77,15 +78,15 @@ fn thrash(judged: &JudgedTrial) -> Option<Verdict> {
     })
 }
 
-/// The kernel's search for pages that it can reclaim, in the time of the reading: the time in which a
-/// task of the control group waited for memory, but at most the reading's own time in the kernel. A
-/// task that waits for a page that was reclaimed and comes from the device again waits for memory,
-/// too; that wait is not reclaim.
-fn reclaim(judged: &JudgedTrial) -> Option<Verdict> {
+/// The verdict on a reading that the kernel's search for pages to reclaim limits. The time of
+/// reclaim is the time in which a task of the control group waited for memory, but at most the
+/// reading's own time in the kernel: a wait for a reclaimed page that is read again also counts as
+/// a wait for memory, and is not reclaim.
+fn verdict_on_reclaim(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { it, facts, .. } = judged;
     let parts = facts.parts?;
     let kernel = [TimeShare::Copy, TimeShare::Faults, TimeShare::NewMemory, TimeShare::Kernel];
-    let kernel: f64 = kernel.map(|part| parts.of(part)).iter().sum();
+    let kernel: f64 = kernel.map(|part| parts.share_of(part)).iter().sum();
     let stalled_ns =
         scaled_turn_time_ns(it, |sample| sample.memory_stall_ns.or(sample.turn.memory_pressure_ns))?;
     let share = (stalled_ns / median_wall_ns(it)?.max(1.0)).min(kernel);
@@ -93,10 +94,10 @@ fn reclaim(judged: &JudgedTrial) -> Option<Verdict> {
     let scanned_per_page = scanned / (facts.device_bytes? / float(PAGE_BYTES)).max(1.0);
     let is_reclaim = share >= RECLAIM_SHARE_MIN
         && scanned_per_page >= SCANNED_PER_PAGE_MIN
-        && kernel > parts.of(TimeShare::Waiting);
+        && kernel > parts.share_of(TimeShare::Waiting);
     is_reclaim.then(|| Verdict::Reclaim { share, scanned_per_page, greater: greater_bound(judged) })
 }
 
 fn greater_bound(judged: &JudgedTrial) -> Option<GreaterBound> {
-    helping_memory(judged.record, judged.it)
+    least_faster_bound(judged.record, judged.it)
 }

@@ -26,7 +26,7 @@ mod tests;
 
 pub use cpu_time::{NoCpuTime, processors_busy, whole_processors};
 pub use device_bytes::explain_device_bytes;
-pub use limits::{limits, replaced_words};
+pub use limits::{limits, replaced_limit_sentences};
 pub use parts::{Parts, TimeShare, median_wall_ns};
 pub use server::ServerWait;
 
@@ -42,13 +42,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A reading that reaches this share of a limit is stopped by the limit.
-const AT_LIMIT: f64 = 0.85;
+const AT_LIMIT_SHARE_MIN: f64 = 0.85;
 
-/// The same threshold if the intervals of the reading and of the limit overlap.
-const NEAR_LIMIT: f64 = 0.7;
+/// A reading whose interval overlaps that of a limit is stopped by the limit from this share on.
+const NEAR_LIMIT_SHARE_MIN: f64 = 0.7;
 
 /// Above this share, the limit was measured too low, and no share is reported.
-const ABOVE_LIMIT: f64 = Limit::BEYOND_FACTOR;
+const ABOVE_LIMIT_SHARE: f64 = Limit::BEYOND_FACTOR;
 
 /// A part of the time that is at least this large decides the verdict.
 const DOMINANT_SHARE_MIN: f64 = 0.5;
@@ -71,14 +71,16 @@ pub enum Verdict {
     /// The contender's own code.
     Processing {
         /// The fastest other scan of the same method in this record, if it is clearly faster.
-        lift: Option<Remedy>,
+        #[serde(rename = "lift")]
+        faster_scan: Option<Remedy>,
     },
     /// Waiting, while the processor and the device are idle.
     Latency,
     /// The threads, which wait for each other.
     Lock {
         /// The same reading with one thread, which does not wait.
-        alone: Remedy,
+        #[serde(rename = "alone")]
+        single_thread: Remedy,
     },
     /// The scheduler: other processes use the processors, or a quota withholds them.
     Scheduler {
@@ -93,9 +95,11 @@ pub enum Verdict {
     ProcessorQuota {
         /// The share of the quota that the reading uses, if that is visible.
         #[serde(skip_serializing_if = "Option::is_none")]
-        used: Option<f64>,
+        #[serde(rename = "used")]
+        used_share: Option<f64>,
         /// The share of the threads' time in which the quota was used up.
-        throttled: f64,
+        #[serde(rename = "throttled")]
+        throttled_share: f64,
     },
     /// The I/O quota of the control groups.
     IoQuota {
@@ -118,7 +122,8 @@ pub enum Verdict {
     /// from the device again.
     MemoryBound {
         /// Bytes from the device divided by the bytes that the reading needs, each counted once.
-        reread: f64,
+        #[serde(rename = "reread")]
+        reread_ratio: f64,
         /// The bound divided by the working set.
         share: f64,
         /// Whether blocks of the file are read, and not all of it.
@@ -130,8 +135,8 @@ pub enum Verdict {
         #[serde(skip_serializing_if = "Option::is_none")]
         remedy: Option<Remedy>,
     },
-    /// A mapping under a bound on memory: its page faults bring many times the bytes that are read,
-    /// and evict what would be read again.
+    /// A mapping under a bound on memory: its page faults fetch many times the bytes that are used,
+    /// and evict pages that are needed again.
     Thrash {
         major_faults: f64,
         /// The device bytes divided by the requested bytes.
@@ -182,13 +187,14 @@ pub enum Verdict {
     /// New memory that the reading allocates each time.
     NewMemory {
         /// A reading of the same contender that reuses its memory.
-        reuse: Option<Remedy>,
+        #[serde(rename = "reuse")]
+        remedy: Option<Remedy>,
     },
     /// Finding directory entries and inodes: opening and closing files.
     Metadata,
     /// Several parts of the time, none of which decides.
     Mixed {
-        /// The parts of the time, the largest first.
+        /// The parts of the time with their shares, the largest first.
         shares: Vec<(TimeShare, f64)>,
     },
     /// The trial is faster than the limit, so the limit was measured too low.
@@ -280,15 +286,15 @@ pub fn judge(record: &Record, limits: &[Limit], noise: &SharedNoise, it: &TrialR
     let (verdict, facts) = (decide(&judged), &judged.facts);
     let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
     Some(Diagnosis {
-        sentence: sentence::write(&verdict, facts),
+        sentence: sentence::verdict_sentence(&verdict, facts),
         limit: nearest.map(|near| near.limit.clone()),
-        share_of_limit: nearest.map(|near| near.share).filter(|share| *share <= ABOVE_LIMIT),
+        share_of_limit: nearest.map(|near| near.share).filter(|share| *share <= ABOVE_LIMIT_SHARE),
         parts: facts.parts,
         verdict,
     })
 }
 
-/// Tries the rules in order; the first that applies gives the verdict.
+/// Tries the rules in order; the first rule that applies gives the verdict.
 fn decide(judged: &JudgedTrial) -> Verdict {
     let facts = &judged.facts;
     if judged.it.trial.work.finds_names() {
@@ -297,7 +303,9 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
-    if let Some(quota) = quota::processor_quota(judged).or_else(|| quota::device_quota(judged)) {
+    if let Some(quota) =
+        quota::verdict_on_processor_quota(judged).or_else(|| quota::verdict_on_device_quota(judged))
+    {
         return quota;
     }
     if let Some(verdict) = memory::limited_by_memory(judged) {
@@ -305,8 +313,8 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     }
     // The kernel reads around blocks in larger pieces than the control, so the rate may exceed the
     // limit.
-    if facts.fetched_times.is_some() && facts.is_at(LimitKind::Device, AT_LIMIT) {
-        let unrequested = read_ahead::unrequested_bytes(judged);
+    if facts.fetched_ratio.is_some() && facts.reaches_limit(LimitKind::Device, AT_LIMIT_SHARE_MIN) {
+        let unrequested = read_ahead::verdict_on_unrequested_bytes(judged);
         return unrequested.unwrap_or(Verdict::Device { pace: DeviceUse::Saturated });
     }
     if let Some(near) = facts.most_exceeded_limit() {
@@ -321,21 +329,21 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     if let Some(verdict) = limited_by_processors(judged, parts) {
         return verdict;
     }
-    let [queued, waiting] = [TimeShare::Queued, TimeShare::Waiting].map(|part| parts.of(part));
+    let [queued, waiting] = [TimeShare::Queued, TimeShare::Waiting].map(|part| parts.share_of(part));
     if queued >= DOMINANT_SHARE_MIN {
         return Verdict::Scheduler { share: queued, quota: judged.record.header.machine.quota() };
     }
-    if let Some(alone) = threads::remedy_by_single_thread(judged, parts) {
-        return Verdict::Lock { alone };
+    if let Some(single_thread) = threads::remedy_by_single_thread(judged, parts) {
+        return Verdict::Lock { single_thread };
     }
     if parts.reaches_share(waiting, DOMINANT_SHARE_MIN) {
         return waiting::verdict_on_wait(judged);
     }
     // Overlapping intervals are not enough here: a trial that copies and then visits the bytes
     // comes near the copy's rate by the sum of both.
-    if facts.is_at(LimitKind::Copy, AT_LIMIT) {
+    if facts.reaches_limit(LimitKind::Copy, AT_LIMIT_SHARE_MIN) {
         // With many files, the time of the copy control includes opening each file.
-        let opens = parts.reaches_share(parts.of(TimeShare::Opens), DOMINANT_SHARE_MIN);
+        let opens = parts.reaches_share(parts.share_of(TimeShare::Opens), DOMINANT_SHARE_MIN);
         return if opens { Verdict::Metadata } else { Verdict::Copy };
     }
     let shares = parts.largest_first();
@@ -343,18 +351,20 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     match largest.filter(|(_, share)| parts.reaches_share(*share, DOMINANT_SHARE_MIN)) {
         // A trial at this share of the decoding limit spends that share of its time in decoding
         // that cannot be faster.
-        Some((TimeShare::User, _)) if facts.is_at(LimitKind::Decoding, DOMINANT_SHARE_MIN) => {
+        Some((TimeShare::User, _)) if facts.reaches_limit(LimitKind::Decoding, DOMINANT_SHARE_MIN) => {
             Verdict::Decoding
         }
-        Some((TimeShare::User, _)) => Verdict::Processing { lift: judged.remedy_by_scan() },
+        Some((TimeShare::User, _)) => Verdict::Processing { faster_scan: judged.remedy_by_scan() },
         Some((TimeShare::Copy, _)) => Verdict::Copy,
         Some((TimeShare::Faults, _)) => Verdict::Faults,
-        Some((TimeShare::NewMemory, _)) => Verdict::NewMemory { reuse: page_faults::remedy_by_reuse(judged) },
+        Some((TimeShare::NewMemory, _)) => {
+            Verdict::NewMemory { remedy: page_faults::remedy_by_reuse(judged) }
+        }
         // Beyond the copy, the kernel decodes files that the file system stores encoded.
         Some((TimeShare::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
         Some((TimeShare::Opens, _)) => Verdict::Metadata,
         None if facts.is_encoded()
-            && parts.reaches_share(parts.of(TimeShare::Kernel) + waiting, DOMINANT_SHARE_MIN) =>
+            && parts.reaches_share(parts.share_of(TimeShare::Kernel) + waiting, DOMINANT_SHARE_MIN) =>
         {
             waiting::decoding_or_device(facts)
         }
@@ -362,17 +372,17 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     }
 }
 
-/// The verdict on a walk that reads no file. Limits of bytes do not apply, and all kernel time is the
-/// search for names and inodes.
+/// The verdict on a walk that reads no file. Limits of bytes do not apply, and all kernel time is
+/// the search for names and inodes.
 fn verdict_on_names(judged: &JudgedTrial) -> Verdict {
     let facts = &judged.facts;
-    if let Some(quota) = quota::processor_quota(judged) {
+    if let Some(quota) = quota::verdict_on_processor_quota(judged) {
         return quota;
     }
     let Some(parts) = facts.parts else {
         return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
     };
-    let of = |all: &[TimeShare]| all.iter().map(|part| parts.of(*part)).sum::<f64>();
+    let of = |all: &[TimeShare]| all.iter().map(|part| parts.share_of(*part)).sum::<f64>();
     let (queued, waiting, user) =
         (of(&[TimeShare::Queued]), of(&[TimeShare::Waiting]), of(&[TimeShare::User]));
     if queued >= DOMINANT_SHARE_MIN {
@@ -392,7 +402,7 @@ fn verdict_on_names(judged: &JudgedTrial) -> Verdict {
         return Verdict::Metadata;
     }
     if parts.reaches_share(user, DOMINANT_SHARE_MIN) {
-        return Verdict::Processing { lift: judged.remedy_by_scan() };
+        return Verdict::Processing { faster_scan: judged.remedy_by_scan() };
     }
     Verdict::Mixed { shares: parts.largest_first() }
 }
@@ -400,10 +410,13 @@ fn verdict_on_names(judged: &JudgedTrial) -> Verdict {
 /// The verdict on a reading that is near a limit for which there is no other explanation.
 fn verdict_at_limit(judged: &JudgedTrial) -> Option<Verdict> {
     let facts = &judged.facts;
-    let stops = |near: LimitShare| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
+    let stops = |near: LimitShare| {
+        near.share >= AT_LIMIT_SHARE_MIN || near.share >= NEAR_LIMIT_SHARE_MIN && facts.overlaps(near)
+    };
     let at = |kind| facts.limit(kind).is_some_and(stops);
     if at(LimitKind::Device) {
-        let explained = read_ahead::unrequested_bytes(judged).or_else(|| quota::quota_of_reads(judged));
+        let explained = read_ahead::verdict_on_unrequested_bytes(judged)
+            .or_else(|| quota::verdict_on_quota_of_reads(judged));
         return Some(explained.unwrap_or(Verdict::Device { pace: DeviceUse::Saturated }));
     }
     if at(LimitKind::Link) {
@@ -419,14 +432,14 @@ fn verdict_at_limit(judged: &JudgedTrial) -> Option<Verdict> {
 fn limited_by_processors(judged: &JudgedTrial, parts: Parts) -> Option<Verdict> {
     let machine = &judged.record.header.machine;
     let used = cpu_time::processors_busy(judged.it).map_or(0.0, |busy| busy / machine.processors());
-    let share = used.max(1.0 - parts.of(TimeShare::Waiting)).min(1.0);
-    if share < AT_LIMIT || !judged.target.transport().has_server() {
+    let share = used.max(1.0 - parts.share_of(TimeShare::Waiting)).min(1.0);
+    if share < AT_LIMIT_SHARE_MIN || !judged.target.transport().has_server() {
         return None;
     }
     let quota = machine.quota();
-    let own_code = quota.is_none() && parts.of(TimeShare::User) >= DOMINANT_SHARE_MIN;
+    let own_code = quota.is_none() && parts.share_of(TimeShare::User) >= DOMINANT_SHARE_MIN;
     Some(if own_code {
-        Verdict::Processing { lift: judged.remedy_by_scan() }
+        Verdict::Processing { faster_scan: judged.remedy_by_scan() }
     } else {
         Verdict::Processors { share, quota }
     })
@@ -467,7 +480,7 @@ impl<'a> JudgedTrial<'a> {
     }
 
     /// How many times as fast another trial is, within rounds. A control or a trial of another
-    /// contest is compared by the noise of these two trials alone.
+    /// contest is compared with the noise of these two trials only.
     fn ratio(&self, other: &TrialRecord) -> Option<SharedRatio> {
         let (trial, reference) = (other.trial.index, self.it.trial.index);
         if self.noise.contains(trial) {

@@ -13,7 +13,7 @@ pub(super) const PAGE_BYTES: u64 = 4096;
 /// The size of the largest page that the kernel gives a program by default.
 const HUGE_PAGE_BYTES: f64 = 2_097_152.0;
 
-/// Fewer page faults than this occur in any process.
+/// Fewer page faults than this prove nothing: every process has some.
 const FAULTS_MIN: f64 = 16.0;
 
 /// If the peak memory of a process is at least this share of the bytes, the process held all of
@@ -57,8 +57,9 @@ pub(super) fn reads_by_calls(it: &TrialRecord) -> bool {
     !it.samples.is_empty() && it.samples.iter().all(|sample| sample.turn.delivered == Some(Delivered::Calls))
 }
 
-/// The number of page faults, if it is at least what reading the target by page faults takes. A mapping
-/// of small folios has at least one page fault for each range of [`FAULT_AROUND_BYTES`].
+/// The number of page faults; `None` if it is too small for reading the whole target by page
+/// faults. A mapping of small folios has at least one page fault for each range of
+/// [`FAULT_AROUND_BYTES`].
 fn faults_if_enough(it: &TrialRecord, size: f64) -> Option<f64> {
     faults_beyond_buffers(it)
         .filter(|count| *count >= FAULTS_MIN && *count >= size / float(FAULT_AROUND_BYTES) / 2.0)

@@ -3,10 +3,10 @@
 
 use super::controls::{available_share, copy_cpu_ns, opens_cpu_ns};
 use super::cpu_time::{CpuTime, NoCpuTime, limit_to_threads, whole_processors};
-use super::limits::for_trial;
+use super::limits::limit_for_trial;
 use super::page_faults::{mapping_faults, new_memory_faults};
-use super::quota::throttled_share;
-use super::{ABOVE_LIMIT, DOMINANT_SHARE_MIN};
+use super::quota::throttled_ratio;
+use super::{ABOVE_LIMIT_SHARE, DOMINANT_SHARE_MIN};
 use crate::memory::has_greater_bound;
 use crate::stats::{self, Confidence, Interval, Observation, float};
 use readlab_model::sample::{Meter, Sample};
@@ -72,14 +72,14 @@ impl TimeShare {
 pub struct Parts([f64; TimeShare::ALL.len()]);
 
 impl Parts {
-    pub fn of(&self, part: TimeShare) -> f64 {
+    pub fn share_of(&self, part: TimeShare) -> f64 {
         self.0[part as usize]
     }
 
     /// Whether a part is at least this share of the time that the reading itself causes: all time
     /// but the wait for a processor.
     pub(super) fn reaches_share(&self, part: f64, share: f64) -> bool {
-        part >= share * (1.0 - self.of(TimeShare::Queued)) && part > 0.0
+        part >= share * (1.0 - self.share_of(TimeShare::Queued)) && part > 0.0
     }
 
     /// The parts without those that are absent from most readings: most targets are a single file,
@@ -121,24 +121,24 @@ pub(super) struct TrialFacts<'a> {
     /// Median bytes read from the device.
     pub(super) device_bytes: Option<f64>,
     /// The device bytes divided by the bytes that a reading needs, each counted once.
-    pub(super) read_times: Option<f64>,
+    pub(super) needed_bytes_ratio: Option<f64>,
     pub(super) device_rate: Option<f64>,
     /// The device bytes divided by the requested bytes, where clearly more came from the device:
     /// the kernel reads around blocks, in larger pieces than the control requests.
-    pub(super) fetched_times: Option<f64>,
+    pub(super) fetched_ratio: Option<f64>,
     /// The names of the caches that a cold reading may come from; `None` where it comes from the
     /// device.
-    pub(super) cold_above: Option<String>,
+    pub(super) cold_caches: Option<String>,
     /// The share of the target that is stored encoded (compressed or encrypted).
     pub(super) encoded_share: f64,
     /// Whether a file system that lists no extents delivered more bytes than it read from the
     /// device.
     pub(super) is_stored_compressed: bool,
     /// The share of the time in which the device had work; `None` where that was not counted.
-    pub(super) device_busy: Option<f64>,
+    pub(super) device_busy_share: Option<f64>,
     /// The time in which the processor quota was used up, summed over all processors, as a share of
     /// the trial's wall time.
-    pub(super) throttled: f64,
+    pub(super) throttled_ratio: f64,
     /// The share of the threads' time in which the processor quota was used up.
     pub(super) throttled_share: f64,
     /// Median number of processors at work.
@@ -149,7 +149,7 @@ pub(super) struct TrialFacts<'a> {
     /// Whether the same method was also read under a greater bound on memory.
     pub(super) has_greater_bound: bool,
     /// The limits that apply to this trial.
-    near: Vec<LimitShare<'a>>,
+    limits: Vec<LimitShare<'a>>,
     pub(super) it: &'a TrialRecord,
 }
 
@@ -176,14 +176,14 @@ impl<'a> TrialFacts<'a> {
         let why_no_cpu = metered.as_ref().err().map_or_else(String::new, |why| why_no_cpu(it, *why));
         let cpu = metered.ok();
         let busy = cpu.map(|cpu| limit_to_threads(cpu.total_ns() / wall_ns, it));
-        // A trial that does not declare its number of threads shows it by the processors that it
-        // keeps busy.
+        // The number of busy processors shows the number of threads of a trial that does not
+        // declare it.
         let workers = it.trial.threads().max(busy.map_or(1, whole_processors));
         // With more threads than processors, the surplus threads can only wait for a processor.
         let at_once = float(workers).min(float(record.header.machine.cpus.max(1)));
         let near_by = targets_on_same_mount(record, target);
         let unbounded = record.unbounded_target(it.trial.target);
-        let limit = |kind| for_trial(limits, kind, &it.trial, workers, &near_by, unbounded);
+        let limit = |kind| limit_for_trial(limits, kind, &it.trial, workers, &near_by, unbounded);
         let readers = float(it.trial.readers());
         let explained = explain_kernel_time(record, it, size, limit(LimitKind::Faults));
         let parts = cpu.map(|cpu| {
@@ -205,34 +205,38 @@ impl<'a> TrialFacts<'a> {
         let rates = [
             (LimitKind::Device, device_rate.filter(|rate| is_of_device && *rate > 0.0)),
             (LimitKind::Decoding, Some(rate).filter(|_| is_whole && it.trial.decodes.is_some())),
-            (LimitKind::Copy, read_rate.filter(|_| parts.is_some_and(|it| it.of(TimeShare::Copy) > 0.0))),
+            (
+                LimitKind::Copy,
+                read_rate.filter(|_| parts.is_some_and(|it| it.share_of(TimeShare::Copy) > 0.0)),
+            ),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
             (LimitKind::Link, read_rate.filter(|_| target.transport().has_server())),
         ];
         let near = rates.into_iter().filter_map(|(kind, rate)| Some(LimitShare::new(limit(kind)?, rate?)));
-        // A limit measured with fewer threads does not apply to trials that are faster because they
-        // have more.
+        // A limit that was measured with fewer threads does not apply to a trial that is faster
+        // with more threads.
         let near = near.filter(|near| {
             let as_many = near.limit.kind == LimitKind::Device || near.limit.threads >= workers;
-            as_many || near.share <= ABOVE_LIMIT
+            as_many || near.share <= ABOVE_LIMIT_SHARE
         });
         let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
         Some(TrialFacts {
             size_bytes: target.size_bytes,
             // Limits of bytes do not apply to walks that find names.
-            near: if size > 0.0 && !it.trial.work.finds_names() { near.collect() } else { Vec::new() },
+            limits: if size > 0.0 && !it.trial.work.finds_names() { near.collect() } else { Vec::new() },
             encoded_share: float(encoded) / size.max(1.0),
             is_stored_compressed: cold && is_stored_compressed(it, target, device_bytes),
-            device_busy: scaled_turn_time_ns(it, |sample| sample.turn.device_busy_ns).map(|ns| ns / wall_ns),
-            throttled: throttled_share(it),
-            throttled_share: (throttled_share(it) / at_once).min(1.0),
-            cold_above,
+            device_busy_share: scaled_turn_time_ns(it, |sample| sample.turn.device_busy_ns)
+                .map(|ns| ns / wall_ns),
+            throttled_ratio: throttled_ratio(it),
+            throttled_share: (throttled_ratio(it) / at_once).min(1.0),
+            cold_caches: cold_above,
             why_no_cpu,
             rate,
             device_bytes,
-            read_times: device_bytes.map(|bytes| bytes / float(target.useful_bytes().max(1))),
+            needed_bytes_ratio: device_bytes.map(|bytes| bytes / float(target.useful_bytes().max(1))),
             device_rate,
-            fetched_times: times
+            fetched_ratio: times
                 .filter(|times| may_use_device && target.blocks().is_some() && *times > FETCHED_TIMES_MIN),
             busy,
             parts,
@@ -241,32 +245,32 @@ impl<'a> TrialFacts<'a> {
         })
     }
 
-    /// Whether the file system decodes most of what this reading gets from the device. The page cache
-    /// holds decoded pages, so a warm reading decodes nothing.
+    /// Whether the file system decodes most of what this reading gets from the device. The page
+    /// cache holds decoded pages, so a warm reading decodes nothing.
     pub(super) fn is_encoded(&self) -> bool {
         matches!(self.it.trial.state, CacheState::Cold | CacheState::Pressed)
             && (self.encoded_share >= DOMINANT_SHARE_MIN || self.is_stored_compressed)
     }
 
-    /// The limit of which the trial reaches the largest share.
+    /// The limit to which the trial comes nearest.
     pub(super) fn nearest(&self) -> Option<LimitShare<'a>> {
-        self.near.iter().copied().max_by(|a, b| a.share.total_cmp(&b.share))
+        self.limits.iter().copied().max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
     /// The limit of this kind, and the share of the limit that the trial reaches.
     pub(super) fn limit(&self, kind: LimitKind) -> Option<LimitShare<'a>> {
-        self.near.iter().copied().find(|near| near.limit.kind == kind)
+        self.limits.iter().copied().find(|near| near.limit.kind == kind)
     }
 
     /// Whether the trial reaches at least this share of a limit.
-    pub(super) fn is_at(&self, kind: LimitKind, share: f64) -> bool {
+    pub(super) fn reaches_limit(&self, kind: LimitKind, share: f64) -> bool {
         self.limit(kind).is_some_and(|near| near.share >= share)
     }
 
     /// The limit that this trial clearly exceeds by most. A limit that a trial exceeds was measured
     /// too low.
     pub(super) fn most_exceeded_limit(&self) -> Option<LimitShare<'a>> {
-        let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
+        let beyond = self.limits.iter().copied().filter(|near| near.share > ABOVE_LIMIT_SHARE);
         beyond.filter(|near| !self.overlaps(*near)).max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
@@ -275,8 +279,9 @@ impl<'a> TrialFacts<'a> {
     pub(super) fn exceeded_limits(&self) -> Vec<(LimitShare<'a>, Interval)> {
         // Reads larger than the control's do not show the limit of the control's block size.
         let is_comparable =
-            |near: &LimitShare| near.limit.kind != LimitKind::Device || self.fetched_times.is_none();
-        let above = self.near.iter().copied().filter(|it| it.share > ABOVE_LIMIT && is_comparable(it));
+            |near: &LimitShare| near.limit.kind != LimitKind::Device || self.fetched_ratio.is_none();
+        let above =
+            self.limits.iter().copied().filter(|it| it.share > ABOVE_LIMIT_SHARE && is_comparable(it));
         let clear = above.filter(|near| near.limit.ci95.is_some() && !self.overlaps(*near));
         let ends = |near: &LimitShare| self.interval(near.rate).filter(|ends| ends.high.is_finite());
         clear.filter_map(|near| Some((near, ends(&near)?))).collect()
@@ -309,8 +314,9 @@ fn is_stored_compressed(it: &TrialRecord, target: &TargetFacts, device_bytes: Op
         && device_bytes.is_some_and(|bytes| bytes > 0.0 && bytes < COMPRESSED_SHARE_MAX * stored_bytes)
 }
 
-/// Bytes of the file that one cold reading needs, each counted once. A command whose output is not
-/// counted may stop early: then these are the bytes that it left in the cache.
+/// Number of bytes of the file that one cold reading needs, each counted once. A command whose
+/// output is not counted may stop early; for such a command, it is the number of bytes left in the
+/// cache.
 fn delivered_bytes(it: &TrialRecord, target: &TargetFacts) -> Option<f64> {
     let useful_bytes = float(target.useful_bytes());
     if !it.trial.work.may_read_part() {
@@ -332,7 +338,7 @@ fn explain_kernel_time(
         copy_ns: copy_cpu_ns(record, it).map(|ns| ns * readers),
         fault_ns: mapping_faults(it, size).zip(fault).map(|(count, each)| count * float(each.value)),
         opens_ns: opens_cpu_ns(record, it).map(|ns| ns * readers),
-        new_memory: new_memory_faults(it, size).is_some(),
+        allocates_memory: new_memory_faults(it, size).is_some(),
     }
 }
 
@@ -341,7 +347,7 @@ fn explain_kernel_time(
 fn queued_ns(record: &Record, it: &TrialRecord, cpu: CpuTime, wall_ns: f64) -> f64 {
     let by_others = available_share(record, it)
         .map_or_else(|| delayed_ns(it), |share| cpu.total_ns() * (1.0 / share - 1.0));
-    by_others.max(throttled_share(it) * wall_ns)
+    by_others.max(throttled_ratio(it) * wall_ns)
 }
 
 /// Indices of the targets on the same mount as this one.
@@ -362,7 +368,7 @@ struct ExplainedKernelTime {
     copy_ns: Option<f64>,
     fault_ns: Option<f64>,
     opens_ns: Option<f64>,
-    new_memory: bool,
+    allocates_memory: bool,
 }
 
 /// Divides the time of all threads into parts. Each nanosecond of kernel time counts once: first as
@@ -378,7 +384,7 @@ fn divide_time(cpu: CpuTime, whole_ns: f64, explained: ExplainedKernelTime, queu
     let copy = explained.copy_ns.filter(|ns| left >= ns * COPY_SHARE_MIN).map_or(0.0, |ns| ns.min(left));
     let idle = (whole - user - system).max(0.0);
     let queued = idle.min(queued_ns);
-    let (rest, new_memory) = match explained.new_memory && copy > 0.0 {
+    let (rest, new_memory) = match explained.allocates_memory && copy > 0.0 {
         true => (0.0, left - copy),
         false => (left - copy, 0.0),
     };
@@ -413,13 +419,13 @@ pub(super) fn median(it: &TrialRecord, metric: Meter) -> Option<f64> {
 
 fn why_no_cpu(it: &TrialRecord, why: NoCpuTime) -> String {
     match why {
-        NoCpuTime::NotMetered => missing(it, Meter::CpuUserNs),
+        NoCpuTime::NotMetered => missing_meter_words(it, Meter::CpuUserNs),
         NoCpuTime::BelowResolution { .. } => why.to_string(),
     }
 }
 
 /// Why a meter was not read.
-pub(super) fn missing(it: &TrialRecord, metric: Meter) -> String {
+pub(super) fn missing_meter_words(it: &TrialRecord, metric: Meter) -> String {
     let none = || "no sample holds them and no reason was recorded".to_owned();
     it.missing.get(metric.name()).cloned().unwrap_or_else(none)
 }

@@ -1,22 +1,22 @@
 //! Quotas of control groups, which look like a busy machine or a slow device: a reading that has
 //! used up its quota is paused until the next period.
 
-use super::{AT_LIMIT, DOMINANT_SHARE_MIN, JudgedTrial, Verdict};
+use super::{AT_LIMIT_SHARE_MIN, DOMINANT_SHARE_MIN, JudgedTrial, Verdict};
 use crate::stats::float;
 use readlab_model::sample::Sample;
 use readlab_model::target::device::IoQuota;
 use readlab_model::trial::CacheState;
 use readlab_record::TrialRecord;
 
-/// From this share on, the quota limits a reading. After a pause, a control group may grant more
-/// than its quota.
-const AT_QUOTA: f64 = 0.7;
+/// The quota limits a reading that reaches at least this share of the quota.
+const AT_QUOTA_SHARE_MIN: f64 = 0.7;
 
-/// Above this share, the quota does not apply to the bytes that were read.
-const ABOVE_QUOTA: f64 = 1.5;
+/// Above this share, the quota does not apply to the bytes that were read. Up to this share it may,
+/// because after a pause a control group may grant more than its quota.
+const AT_QUOTA_SHARE_MAX: f64 = 1.5;
 
 /// Sequential reads by the kernel are at least this large on average.
-const IN_ORDER_BYTES: f64 = 65_536.0;
+const SEQUENTIAL_READ_BYTES_MIN: f64 = 65_536.0;
 
 /// If the quota was used up for at least this share of the time, it stopped the reading repeatedly.
 const STOPPED_SHARE_MIN: f64 = 0.2;
@@ -24,31 +24,35 @@ const STOPPED_SHARE_MIN: f64 = 0.2;
 /// The time in which threads could have run but were throttled because the quota of their control
 /// groups was used up, summed over all processors, as a share of the reading's time. A single
 /// reading may fall between two pauses, so all turns are added up.
-pub(super) fn throttled_share(it: &TrialRecord) -> f64 {
+pub(super) fn throttled_ratio(it: &TrialRecord) -> f64 {
     let of = |sample: Sample| Some((float(sample.turn.throttled_ns?), float(sample.turn.wall_ns?)));
     let add = |(all_ns, all_turn_ns): (f64, f64), (ns, turn_ns)| (all_ns + ns, all_turn_ns + turn_ns);
     let (throttled_ns, turn_ns) = it.samples.iter().filter_map(of).fold((0.0, 0.0), add);
     throttled_ns / turn_ns.max(1.0)
 }
 
-/// The verdict on a reading that uses all of a processor quota and is repeatedly stopped by it, or
-/// that is paused by one for most of its time.
-pub(super) fn processor_quota(judged: &JudgedTrial) -> Option<Verdict> {
+/// The verdict on a reading that uses a whole processor quota and is repeatedly stopped by the
+/// quota, or that a quota pauses for most of its time.
+pub(super) fn verdict_on_processor_quota(judged: &JudgedTrial) -> Option<Verdict> {
     let (used, facts) = (used_share(judged), &judged.facts);
-    let is_used_up = used.is_some_and(|used| used >= AT_LIMIT) && facts.throttled >= STOPPED_SHARE_MIN;
+    let is_used_up =
+        used.is_some_and(|used| used >= AT_LIMIT_SHARE_MIN) && facts.throttled_ratio >= STOPPED_SHARE_MIN;
     let stands_still = facts.throttled_share >= DOMINANT_SHARE_MIN;
-    (is_used_up || stands_still).then_some(Verdict::ProcessorQuota { used, throttled: facts.throttled_share })
+    (is_used_up || stands_still)
+        .then_some(Verdict::ProcessorQuota { used_share: used, throttled_share: facts.throttled_share })
 }
 
 /// The verdict on a reading that waits for no known reason: the quota, if it was used up for most
 /// of the time on as many processors as the reading keeps busy. The reading's own use says little:
 /// other processes of its control groups use the quota as well, and some of its threads may have
 /// had nothing to do.
-pub(super) fn quota_while_waiting(judged: &JudgedTrial) -> Option<Verdict> {
+pub(super) fn verdict_on_quota_while_waiting(judged: &JudgedTrial) -> Option<Verdict> {
     let facts = &judged.facts;
     let at_work = facts.busy.unwrap_or(1.0).max(1.0);
-    (facts.throttled >= DOMINANT_SHARE_MIN * at_work)
-        .then(|| Verdict::ProcessorQuota { used: used_share(judged), throttled: facts.throttled_share })
+    (facts.throttled_ratio >= DOMINANT_SHARE_MIN * at_work).then(|| Verdict::ProcessorQuota {
+        used_share: used_share(judged),
+        throttled_share: facts.throttled_share,
+    })
 }
 
 /// The share of the processor quota that the reading uses. A reading shorter than a period may
@@ -58,13 +62,13 @@ fn used_share(judged: &JudgedTrial) -> Option<f64> {
     Some((busy / quota).min(1.0))
 }
 
-/// The verdict on a cold reading whose device rate is what an I/O quota grants.
-pub(super) fn device_quota(judged: &JudgedTrial) -> Option<Verdict> {
+/// The verdict on a cold reading whose device rate is the rate that an I/O quota grants.
+pub(super) fn verdict_on_device_quota(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { it, target, facts, .. } = judged;
-    let of_the_device = it.trial.state == CacheState::Cold && facts.cold_above.is_none();
+    let of_the_device = it.trial.state == CacheState::Cold && facts.cold_caches.is_none();
     let near = |quota: &IoQuota| {
         let share = facts.device_rate? / at_least_one(quota.bytes_per_s?);
-        (AT_QUOTA..=ABOVE_QUOTA).contains(&share).then(|| (quota.clone(), share))
+        (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(&share).then(|| (quota.clone(), share))
     };
     let near = target.io_quotas.iter().filter(|_| of_the_device).filter_map(near);
     let (quota, share) = near.max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -74,7 +78,7 @@ pub(super) fn device_quota(judged: &JudgedTrial) -> Option<Verdict> {
 /// The verdict on a reading that a quota of reads per second limits. For places, the number of
 /// reads is known. Otherwise the quota is blamed if it would make sequential reads at least as
 /// large as usual, and no share is known.
-pub(super) fn quota_of_reads(judged: &JudgedTrial) -> Option<Verdict> {
+pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { target, facts, .. } = judged;
     let quota = target.io_quotas.iter().filter(|quota| quota.reads_per_s.is_some());
     let quota = quota.min_by_key(|quota| quota.reads_per_s)?;
@@ -82,10 +86,11 @@ pub(super) fn quota_of_reads(judged: &JudgedTrial) -> Option<Verdict> {
     let share = match target.blocks() {
         Some(blocks) => {
             let share = at_least_one(blocks.reads) * facts.rate / at_least_one(target.size_bytes) / granted;
-            let share = Some(share).filter(|share| (AT_QUOTA..=ABOVE_QUOTA).contains(share))?;
+            let share =
+                Some(share).filter(|share| (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(share))?;
             Some(share.min(1.0))
         }
-        None if facts.device_rate? / granted >= IN_ORDER_BYTES => None,
+        None if facts.device_rate? / granted >= SEQUENTIAL_READ_BYTES_MIN => None,
         None => return None,
     };
     Some(Verdict::IoQuota { quota: quota.clone(), share })

@@ -4,37 +4,39 @@
 use super::page_faults::{PAGE_BYTES, reads_by_calls};
 use super::parts::median;
 use super::{DeviceUse, JudgedTrial, Remedy, Verdict};
-use crate::settings::{SettingEffect, effects_beside};
+use crate::settings::{SettingEffect, effects_on_wanted};
 use crate::stats::{Significance, float};
 use readlab_model::sample::Meter;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::ReadAhead;
 use readlab_model::trial::CacheState;
 
-/// From this many times the requested bytes on, read-ahead decides the verdict.
+/// Read-ahead decides the verdict if the device delivers at least this many times the requested
+/// bytes.
 const AMPLIFICATION_MIN: f64 = 2.0;
 
-/// The verdict on a cold or pressed reading of places that waits for the device while that delivers
-/// many times the requested bytes.
-pub(super) fn unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
+/// The verdict on a cold or pressed reading of places that waits for the device while the device
+/// delivers many times the requested bytes.
+pub(super) fn verdict_on_unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { it, target, .. } = judged;
     target.blocks().filter(|_| it.trial.state != CacheState::Warm && !it.trial.bypasses_cache())?;
     let times = amplification(judged)?;
     Some(Verdict::ReadAhead { times, is_mapped: !reads_by_calls(it), remedy: remedy_by_fewer_bytes(judged) })
 }
 
-/// The device bytes divided by the bytes of the blocks that a reading needs. `None` if they are few, or
-/// few for what comes without any read-ahead: the pages that the blocks are in, because the page cache
-/// holds whole pages, and the bytes between ranges that the reading merges.
+/// The device bytes divided by the bytes of the blocks that a reading needs. `None` if the device
+/// bytes are not clearly more than a reading without read-ahead fetches: the whole pages of the
+/// blocks, and the bytes between ranges that the reading merges.
 pub(super) fn amplification(judged: &JudgedTrial) -> Option<f64> {
     let JudgedTrial { target, facts, .. } = judged;
-    let asked_bytes = pages_bytes(target)?.max(merged_bytes(judged).unwrap_or(0.0));
+    let asked_bytes = pages_bytes_of_blocks(target)?.max(merged_bytes(judged).unwrap_or(0.0));
     let times_asked = asked_bytes / float(target.useful_bytes().max(1));
-    facts.read_times.filter(|times| *times >= AMPLIFICATION_MIN * times_asked)
+    facts.needed_bytes_ratio.filter(|times| *times >= AMPLIFICATION_MIN * times_asked)
 }
 
-/// Bytes of the pages that the blocks of a reading are in; `None` if it reads a whole file.
-fn pages_bytes(target: &TargetFacts) -> Option<f64> {
+/// Number of bytes of the pages that hold the blocks of a reading; `None` if the reading reads a
+/// whole file.
+fn pages_bytes_of_blocks(target: &TargetFacts) -> Option<f64> {
     if let Some(ranges) = &target.ranges {
         return Some(float(ranges.pages_bytes));
     }
@@ -46,10 +48,11 @@ fn pages_bytes(target: &TargetFacts) -> Option<f64> {
     Some(float(places.distinct) * float(pages) * float(PAGE_BYTES))
 }
 
-/// At most this many different bytes are requested by reads that merge blocks; `None` if each block
-/// is requested by itself. Bytes of overlapping blocks are requested once if one read brings the
-/// blocks, and again by each other read. The record does not show which, so all requested bytes
-/// count as different: bytes that a read may have requested are never called read-ahead.
+/// An upper bound of the number of different bytes that reads of merged blocks request; `None` if
+/// each block is requested by a read of its own. Bytes of overlapping blocks are requested once if
+/// one read fetches the blocks, and again by each other read. The record does not show which, so
+/// all requested bytes count as different: bytes that a read may have requested are never called
+/// read-ahead.
 fn merged_bytes(judged: &JudgedTrial) -> Option<f64> {
     let JudgedTrial { it, target, .. } = judged;
     let file_bytes = float(target.blocks()?.file_bytes);
@@ -67,24 +70,24 @@ pub(super) fn remedy_by_fewer_bytes(judged: &JudgedTrial) -> Option<Remedy> {
 
 /// The verdict on a reading through the page cache that is clearly faster under a larger
 /// read-ahead, which was raced.
-pub(super) fn raced_cause(judged: &JudgedTrial) -> Option<Verdict> {
+pub(super) fn verdict_on_raced_read_ahead(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { it, target, .. } = judged;
     let is_cached = target.blocks().is_none() && !it.trial.bypasses_cache();
     let ahead = target.read_ahead().filter(|_| is_cached)?;
-    let remedy = larger_and_faster(judged)?;
+    let remedy = remedy_by_larger_read_ahead(judged)?;
     Some(Verdict::Device { pace: DeviceUse::TooLittle { ahead: Some(ahead), remedy: Some(remedy) } })
 }
 
-/// The same method under the larger read-ahead with which it is fastest, if several values were raced
-/// and it is clearly faster than under the value that was found at the start.
-pub(super) fn larger_and_faster(judged: &JudgedTrial) -> Option<Remedy> {
+/// The same method under the larger read-ahead with which the method is fastest, if several values
+/// were raced and the method is clearly faster than under the value that was found at the start.
+pub(super) fn remedy_by_larger_read_ahead(judged: &JudgedTrial) -> Option<Remedy> {
     let JudgedTrial { record, it, target, .. } = judged;
     let own_bytes = target.read_ahead()?.bytes;
     let is_larger = |effect: &SettingEffect| {
         effect.significance() == Some(Significance::Faster)
             && effect.target.read_ahead().is_some_and(|ahead| ahead.bytes > own_bytes)
     };
-    let effects = effects_beside(record, |found| found.trial.index == it.trial.index);
+    let effects = effects_on_wanted(record, |found| found.trial.index == it.trial.index);
     let larger = effects.into_iter().filter(is_larger);
     let best = larger.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate))?;
     Some(Remedy { name: best.target.settings_words()?, times: best.ratio.estimate })
@@ -92,8 +95,8 @@ pub(super) fn larger_and_faster(judged: &JudgedTrial) -> Option<Remedy> {
 
 /// The kernel's read-ahead for a sequential reading through the page cache, where it is less than
 /// the default. Files that are no larger than the read-ahead are not affected.
-pub(super) fn shorter_than_default(target: &TargetFacts) -> Option<ReadAhead> {
+pub(super) fn short_read_ahead(target: &TargetFacts) -> Option<ReadAhead> {
     let file_bytes = target.tree().map_or(u64::MAX, |tree| target.size_bytes / tree.files.max(1));
-    let is_short = |ahead: &ReadAhead| ahead.is_short() && ahead.bytes < file_bytes;
+    let is_short = |ahead: &ReadAhead| ahead.is_below_default() && ahead.bytes < file_bytes;
     target.read_ahead().filter(|ahead| target.blocks().is_none() && is_short(ahead))
 }

@@ -1,7 +1,7 @@
 //! The sentence of a verdict, with the numbers that it is based on.
 
 use super::parts::{LimitShare, TimeShare, TrialFacts};
-use super::{ABOVE_LIMIT, DeviceUse, Diagnosis, Remedy, ServerWait, Verdict};
+use super::{ABOVE_LIMIT_SHARE, DeviceUse, Diagnosis, Remedy, ServerWait, Verdict};
 use crate::memory::GreaterBound;
 use crate::stats::float;
 use readlab_model::target::device::{IoQuota, ReadAhead};
@@ -18,7 +18,7 @@ impl fmt::Display for Remedy {
     }
 }
 
-pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
+pub(super) fn verdict_sentence(verdict: &Verdict, facts: &TrialFacts) -> String {
     let has_times = match verdict {
         Verdict::Device { pace } => {
             matches!(pace, DeviceUse::ReadAhead { .. } | DeviceUse::TooLittle { .. })
@@ -26,32 +26,34 @@ pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
         Verdict::Unknown { .. } => false,
         _ => true,
     };
-    let times = if has_times { time_shares(facts) } else { String::new() };
+    let times = if has_times { time_share_words(facts) } else { String::new() };
     let after = match verdict {
-        Verdict::Processing { lift: Some(remedy) } => format!("; {remedy}{}", memory_distance(facts)),
-        Verdict::Processing { lift: None } => {
-            format!("; no other scan of this method was faster beyond doubt{}", memory_distance(facts))
+        Verdict::Processing { faster_scan: Some(remedy) } => {
+            format!("; {remedy}{}", memory_limit_words(facts))
         }
-        Verdict::Faults | Verdict::Mixed { .. } => memory_distance(facts),
+        Verdict::Processing { faster_scan: None } => {
+            format!("; no other scan of this method was faster beyond doubt{}", memory_limit_words(facts))
+        }
+        Verdict::Faults | Verdict::Mixed { .. } => memory_limit_words(facts),
         _ => String::new(),
     };
-    let above = facts.cold_above.as_ref();
+    let above = facts.cold_caches.as_ref();
     let above = above.map(|it| format!("; it is held against no device, for cold is cold above {it}"));
     format!("{}{times}{after}{}", limiting_cause(verdict, facts), above.unwrap_or_default())
 }
 
-/// The first part of the sentence: what limits the trial, without the parts of its time and without
-/// the note on a cache below.
+/// The first part of the sentence: what limits the trial. The parts of the time and the note on a
+/// cache below follow.
 fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
     match verdict {
-        Verdict::Device { pace } => device(pace, facts),
+        Verdict::Device { pace } => device_words(pace, facts),
         Verdict::Copy => {
             format!("stopped by the copy out of the page cache: {}", limit_words(LimitKind::Copy, facts))
         }
         Verdict::Memory => format!("stopped by memory: {}", limit_words(LimitKind::Memory, facts)),
         Verdict::Processing { .. } => "stopped by its own code".to_owned(),
         Verdict::Latency => "stopped by waiting, with an idle processor and an idle device".to_owned(),
-        Verdict::Lock { alone: Remedy { name, times } } => format!(
+        Verdict::Lock { single_thread: Remedy { name, times } } => format!(
             "stopped by its threads, which wait for each other; {name} waits for nothing and is {times:.1} times as fast"
         ),
         Verdict::Scheduler { share, quota } => {
@@ -59,7 +61,7 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
             let share = percent(*share);
             format!("stopped by waiting for a processor, {share} of its time: others use them{quota}")
         }
-        Verdict::ProcessorQuota { used, throttled } => {
+        Verdict::ProcessorQuota { used_share: used, throttled_share: throttled } => {
             let used = used.map(|it| format!("it uses {} of that, and ", percent(it))).unwrap_or_default();
             format!(
                 "stopped by its quota of processors: {used}the control groups were throttled for {} of its threads' \
@@ -67,7 +69,7 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
                 percent(*throttled)
             )
         }
-        Verdict::IoQuota { quota, share } => io_quota(quota, *share, facts),
+        Verdict::IoQuota { quota, share } => io_quota_words(quota, *share, facts),
         Verdict::ReadAhead { times, is_mapped, remedy } => {
             let advice = if *is_mapped { "madvise(MADV_RANDOM)" } else { "posix_fadvise(POSIX_FADV_RANDOM)" };
             format!(
@@ -76,7 +78,7 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
                 faster_words(remedy.as_ref(), "which fetches less")
             )
         }
-        Verdict::MemoryBound { reread, share, is_of_blocks, greater, remedy } => {
+        Verdict::MemoryBound { reread_ratio: reread, share, is_of_blocks, greater, remedy } => {
             let advice = if *is_of_blocks {
                 "O_DIRECT brings no more than the blocks, and leaves the memory to other files"
             } else {
@@ -109,12 +111,12 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
             let share = percent(*share);
             format!("stopped by this machine's processors: it is at {share} of what it gets of them{quota}")
         }
-        Verdict::Server { wait } => server(wait, facts),
-        Verdict::Decoding => decoding(facts),
-        Verdict::DecodingOrDevice { busy } => decoding_or_device(*busy, facts),
+        Verdict::Server { wait } => server_words(wait, facts),
+        Verdict::Decoding => decoding_words(facts),
+        Verdict::DecodingOrDevice { busy } => decoding_or_device_words(*busy, facts),
         Verdict::Faults => "stopped by page faults".to_owned(),
-        Verdict::NewMemory { reuse } => {
-            let faster = reuse
+        Verdict::NewMemory { remedy } => {
+            let faster = remedy
                 .as_ref()
                 .map(|Remedy { name, times }| format!(": {name} does, and is {times:.1} times as fast"));
             format!(
@@ -128,15 +130,15 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
         }
         Verdict::Metadata => "stopped by opening and closing files, not by their bytes".to_owned(),
         Verdict::Mixed { .. } => "no single thing stops it".to_owned(),
-        Verdict::BeyondLimit { limit, name } => beyond_limit(*limit, name, facts),
+        Verdict::BeyondLimit { limit, name } => beyond_limit_words(*limit, name, facts),
         Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
     }
 }
 
-/// The words `; with memory for 100 % of the working set (268 MB) it is 6.1 times as fast`, or that no
-/// greater bound helps, or was raced.
+/// The words `; with memory for 100 % of the working set (268 MB) it is 6.1 times as fast`, or that
+/// no greater bound helps, or was raced.
 fn greater_bound_words(greater: Option<&GreaterBound>, facts: &TrialFacts) -> String {
-    let Some(GreaterBound { share, cache_bytes, times }) = greater else {
+    let Some(GreaterBound { share, cache_bytes, speed_ratio: times }) = greater else {
         return match facts.has_greater_bound {
             true => "; no greater bound of this run makes it faster by more than 5 % beyond doubt".to_owned(),
             false => "; a greater bound (--memory) shows how much memory helps".to_owned(),
@@ -152,23 +154,25 @@ fn faster_words(remedy: Option<&Remedy>, why: &str) -> String {
     words.unwrap_or_default()
 }
 
-/// The sentence on decoding: a trial's decoding is compared with the decoder alone, that of a file
-/// system with the device.
-fn decoding(facts: &TrialFacts) -> String {
+/// The words about decoding. The decoding of a trial is compared with the limit of the decoder, and
+/// that of a file system with the limit of the device.
+fn decoding_words(facts: &TrialFacts) -> String {
     if facts.limit(LimitKind::Decoding).is_some() {
         return format!("stopped by decoding: {}", limit_words(LimitKind::Decoding, facts));
     }
-    let busy = facts.device_busy.map(|it| format!(", with work for {} of the time", percent(it.min(1.0))));
+    let busy =
+        facts.device_busy_share.map(|it| format!(", with work for {} of the time", percent(it.min(1.0))));
     let busy = busy.unwrap_or_default();
-    let (stored, device) = (how_stored(facts), limit_words(LimitKind::Device, facts));
+    let (stored, device) = (storage_words(facts), limit_words(LimitKind::Device, facts));
     format!("stopped by decoding, by the file system: {stored}, and the device gives {device}{busy}")
 }
 
 /// The largest share that decoding and the device may each take. The kernel decodes in the
 /// reading's own CPU time or while the reading waits.
-fn decoding_or_device(busy: Option<f64>, facts: &TrialFacts) -> String {
+fn decoding_or_device_words(busy: Option<f64>, facts: &TrialFacts) -> String {
     let beside = [TimeShare::Kernel, TimeShare::Waiting, TimeShare::Queued];
-    let decoding = facts.parts.map_or(1.0, |parts| beside.map(|part| parts.of(part)).iter().sum::<f64>());
+    let decoding =
+        facts.parts.map_or(1.0, |parts| beside.map(|part| parts.share_of(part)).iter().sum::<f64>());
     let device = busy.map_or_else(
         || "it is not known how long the device had work".to_owned(),
         |busy| format!("the device had work for {} of the time", percent(busy)),
@@ -176,20 +180,20 @@ fn decoding_or_device(busy: Option<f64>, facts: &TrialFacts) -> String {
     format!(
         "stopped by decoding, by the file system, or by the device, which nothing shows alone: {}; decoding takes {} of \
          the time at most, and {device}",
-        how_stored(facts),
+        storage_words(facts),
         percent(decoding)
     )
 }
 
-/// How the file is stored that the file system decodes.
-fn how_stored(facts: &TrialFacts) -> String {
+/// The words for how an encoded file is stored.
+fn storage_words(facts: &TrialFacts) -> String {
     if facts.is_stored_compressed {
         return "it stores the file in fewer bytes than it has".to_owned();
     }
     format!("{} of the file is stored encoded", percent(facts.encoded_share))
 }
 
-fn io_quota(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> String {
+fn io_quota_words(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> String {
     let IoQuota { device, setting, .. } = quota;
     let bytes = quota.bytes_per_s.map(|bytes| Throughput(float(bytes)).to_string());
     let reads = quota.reads_per_s.map(|reads| format!("{reads} reads/s"));
@@ -207,7 +211,7 @@ fn io_quota(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> String {
 
 /// The sentence `limit not known here: 1.03 GB/s is more than the 94.9 MB/s that rust/device
 /// showed`.
-fn beyond_limit(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
+fn beyond_limit_words(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
     let rates = facts.limit(kind).map_or_else(
         || format!("it is faster than {name}"),
         |LimitShare { limit, rate, .. }| {
@@ -218,7 +222,7 @@ fn beyond_limit(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
     format!("limit not known here: {rates}, so that is no limit of the {}", kind.word())
 }
 
-fn server(wait: &ServerWait, facts: &TrialFacts) -> String {
+fn server_words(wait: &ServerWait, facts: &TrialFacts) -> String {
     match wait {
         ServerWait::FirstByte { share } => {
             let share = percent(*share);
@@ -240,13 +244,13 @@ fn connections_words(connections: u64) -> String {
     if connections == 1 { "one connection".to_owned() } else { format!("{connections} connections") }
 }
 
-fn device(pace: &DeviceUse, facts: &TrialFacts) -> String {
+fn device_words(pace: &DeviceUse, facts: &TrialFacts) -> String {
     let used = limit_words(LimitKind::Device, facts) + &fetched_words(facts);
     let why = match pace {
         DeviceUse::Saturated => return format!("stopped by the device: {used}"),
         DeviceUse::SmallBlocks { remedy } => format!("its blocks are too small: {remedy}"),
         DeviceUse::Shallow { remedy } => format!("it has too few reads in flight: {remedy}"),
-        DeviceUse::ReadAhead { ahead } => short_read_ahead(ahead),
+        DeviceUse::ReadAhead { ahead } => short_read_ahead_words(ahead),
         DeviceUse::TooLittle { ahead, remedy } => too_little_words(ahead.as_ref(), remedy.as_ref()),
     };
     format!("waits for a device that has room: {used}; {why}")
@@ -257,7 +261,7 @@ fn too_little_words(ahead: Option<&ReadAhead>, remedy: Option<&Remedy>) -> Strin
     let ahead = ahead.map_or_else(String::new, |ahead| {
         let bytes = Bytes(ahead.bytes).binary();
         let (large, command) =
-            (Bytes(ReadAhead::LARGE_BYTES).binary(), ahead.command_for(ReadAhead::LARGE_BYTES));
+            (Bytes(ReadAhead::LARGE_BYTES).binary(), ahead.command_to_set(ReadAhead::LARGE_BYTES));
         let larger = (ahead.bytes < ReadAhead::LARGE_BYTES).then(|| format!(", and {command} sets {large}"));
         format!(": the kernel reads ahead {bytes} for it{}", larger.unwrap_or_default())
     });
@@ -266,17 +270,17 @@ fn too_little_words(ahead: Option<&ReadAhead>, remedy: Option<&Remedy>) -> Strin
     format!("it asks for too little at a time{ahead}{}", faster.unwrap_or_default())
 }
 
-pub(super) fn short_read_ahead(ahead: &ReadAhead) -> String {
+pub(super) fn short_read_ahead_words(ahead: &ReadAhead) -> String {
     let bytes = Bytes(ahead.bytes).binary();
     format!(
         "the kernel reads ahead {bytes} at a time, less than usual: {} sets it",
-        ahead.command_for_default()
+        ahead.command_to_set_default()
     )
 }
 
 /// `; the kernel fetched 2.5 times the bytes that were asked for`.
 fn fetched_words(facts: &TrialFacts) -> String {
-    let times = facts.fetched_times;
+    let times = facts.fetched_ratio;
     let words = times.map(|it| format!("; the kernel fetched {it:.1} times the bytes that were asked for"));
     words.unwrap_or_default()
 }
@@ -288,37 +292,37 @@ fn limit_words(kind: LimitKind, facts: &TrialFacts) -> String {
         return own.map_or_else(|| "at a rate that is not known".to_owned(), |it| Throughput(it).to_string());
     };
     let (name, value) = (&limit.name, float(limit.value));
-    if share <= ABOVE_LIMIT {
+    if share <= ABOVE_LIMIT_SHARE {
         // A trial that decodes copies other bytes than it delivers: the share shows which rate is
         // meant.
         let (rate, share) = (Throughput(share * value), percent(share));
         return format!("{rate} is {share} of the {} that {name} showed", Throughput(value));
     }
-    let is_around = kind == LimitKind::Device && facts.fetched_times.is_some();
+    let is_around = kind == LimitKind::Device && facts.fetched_ratio.is_some();
     let (is, pieces) =
         if is_around { ("is more than", " in smaller pieces") } else { ("cannot be told from", "") };
     format!("{} {is} the {} that {name} showed{pieces}", Throughput(rate), Throughput(value))
 }
 
 /// The words `; of its time 61 % copy, 20 % own code, 12 % waiting`.
-fn time_shares(facts: &TrialFacts) -> String {
+fn time_share_words(facts: &TrialFacts) -> String {
     let Some(parts) = facts.parts else { return String::new() };
     let shown = parts.largest_first().into_iter().filter(|(_, share)| *share >= SHARE_MIN);
     let shown: Vec<String> =
-        shown.map(|(part, share)| format!("{} {}", percent(share), word(part))).collect();
+        shown.map(|(part, share)| format!("{} {}", percent(share), time_share_word(part))).collect();
     let busy = facts.busy.map(|it| format!(", {it:.2} processors busy")).unwrap_or_default();
     format!("; of its time {}{busy}", shown.join(", "))
 }
 
 /// The words `; it reaches 12 % of the memory limit`.
-fn memory_distance(facts: &TrialFacts) -> String {
-    let near = facts.nearest().filter(|near| near.share <= ABOVE_LIMIT);
+fn memory_limit_words(facts: &TrialFacts) -> String {
+    let near = facts.nearest().filter(|near| near.share <= ABOVE_LIMIT_SHARE);
     let words =
         |it: LimitShare| format!("; it reaches {} of the {} limit", percent(it.share), it.limit.kind.word());
     near.map(words).unwrap_or_default()
 }
 
-fn word(part: TimeShare) -> &'static str {
+fn time_share_word(part: TimeShare) -> &'static str {
     match part {
         TimeShare::User => "own code",
         TimeShare::Copy => "copy",
@@ -345,19 +349,23 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Device { pace: DeviceUse::TooLittle { .. } } => "too little in flight".to_owned(),
         Verdict::Copy => share("copy"),
         Verdict::Memory => share("memory"),
-        Verdict::Processing { lift: Some(Remedy { times, .. }) } => {
+        Verdict::Processing { faster_scan: Some(Remedy { times, .. }) } => {
             format!("processing, {times:.1}× by scan")
         }
-        Verdict::Processing { lift: None } => "processing".to_owned(),
+        Verdict::Processing { faster_scan: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
         Verdict::Lock { .. } => "lock".to_owned(),
         Verdict::Scheduler { share, .. } => format!("scheduler {}", percent(*share)),
-        Verdict::ProcessorQuota { used: Some(used), .. } => format!("processor quota {}", percent(*used)),
-        Verdict::ProcessorQuota { used: None, .. } => "processor quota".to_owned(),
+        Verdict::ProcessorQuota { used_share: Some(used), .. } => {
+            format!("processor quota {}", percent(*used))
+        }
+        Verdict::ProcessorQuota { used_share: None, .. } => "processor quota".to_owned(),
         Verdict::IoQuota { share: Some(share), .. } => format!("I/O quota {}", percent(*share)),
         Verdict::IoQuota { share: None, .. } => "I/O quota".to_owned(),
         Verdict::ReadAhead { times, .. } => format!("read-ahead, {times:.0}× the bytes"),
-        Verdict::MemoryBound { reread, .. } => format!("memory bound, {} again", percent(*reread)),
+        Verdict::MemoryBound { reread_ratio: reread, .. } => {
+            format!("memory bound, {} again", percent(*reread))
+        }
         Verdict::Thrash { amplification, .. } => format!("thrash, {amplification:.0}× the bytes"),
         Verdict::Reclaim { share, .. } => format!("reclaim {}", percent(*share)),
         Verdict::NewMemory { .. } => "new memory".to_owned(),
@@ -376,7 +384,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Faults => "faults".to_owned(),
         Verdict::Metadata => "metadata".to_owned(),
         Verdict::Mixed { shares } => match shares.first() {
-            Some((part, share)) => format!("mixed, {} {}", percent(*share), word(*part)),
+            Some((part, share)) => format!("mixed, {} {}", percent(*share), time_share_word(*part)),
             None => "mixed".to_owned(),
         },
         Verdict::BeyondLimit { .. } => "limit not known".to_owned(),

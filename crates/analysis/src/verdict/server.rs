@@ -27,7 +27,7 @@ pub enum ServerWait {
         /// The fastest trial with more connections at once, if it is clearly faster.
         remedy: Remedy,
     },
-    /// The link of this machine: the rate is near the link's.
+    /// The link of this machine: the rate of the reading is near that of the link.
     Link,
     /// Readlab's own server, which is reached without a network.
     Server,
@@ -42,12 +42,12 @@ impl ServerWait {
     }
 }
 
-pub(super) fn waits_for(judged: &JudgedTrial) -> ServerWait {
+pub(super) fn server_wait(judged: &JudgedTrial) -> ServerWait {
     if let Some(share) = first_byte_share(judged.it).filter(|share| *share >= DOMINANT_SHARE_MIN) {
         return ServerWait::FirstByte { share };
     }
-    let own = connections(judged.it);
-    let more = judged.rivals().filter(|other| connections(other) > own);
+    let own = connection_count(judged.it);
+    let more = judged.rivals().filter(|other| connection_count(other) > own);
     let whole = match judged.target.http() {
         Some(Http::Foreign { .. }) => ServerWait::ServerOrNetwork,
         Some(Http::Own) | None => ServerWait::Server,
@@ -56,7 +56,7 @@ pub(super) fn waits_for(judged: &JudgedTrial) -> ServerWait {
 }
 
 /// The largest number of connections that a method has at once.
-pub(super) fn connections(it: &TrialRecord) -> u64 {
+pub(super) fn connection_count(it: &TrialRecord) -> u64 {
     it.trial.params.0.get("concurrency").copied().unwrap_or(1) * it.trial.readers()
 }
 

@@ -9,8 +9,8 @@ use readlab_record::TrialRecord;
 /// A single thread that works for at least this share of its time does not wait.
 const WORKING_SHARE_MIN: f64 = 0.8;
 
-/// If one of two threads always waits for the other, half of the time of two processors is waiting,
-/// except before and after.
+/// If one of two threads always waits for the other, waiting is half of their time, less what they
+/// spend before and after.
 const WAITING_SHARE_MIN: f64 = 0.4;
 
 /// A single thread must be at least this many times as fast as the threads that wait for each
@@ -22,7 +22,7 @@ const RELATIVE_SPEED_MIN: f64 = 0.7;
 pub(super) fn remedy_by_single_thread(judged: &JudgedTrial, parts: Parts) -> Option<Remedy> {
     let trial = &judged.it.trial;
     let may_wait = trial.state == CacheState::Warm && trial.threads() > 1;
-    if !may_wait || !parts.reaches_share(parts.of(TimeShare::Waiting), WAITING_SHARE_MIN) {
+    if !may_wait || !parts.reaches_share(parts.share_of(TimeShare::Waiting), WAITING_SHARE_MIN) {
         return None;
     }
     let is_alone = |other: &&TrialRecord| {

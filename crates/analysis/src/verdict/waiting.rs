@@ -1,7 +1,7 @@
-//! What a reading waits for while its processor is idle: its device, and how the reading uses it; a
-//! server; or a quota.
+//! What a reading waits for while its processor is idle: a device, and how the reading uses the
+//! device; a server; or a quota.
 
-use super::parts::{TrialFacts, missing};
+use super::parts::{TrialFacts, missing_meter_words};
 use super::{
     DOMINANT_SHARE_MIN, DeviceUse, JudgedTrial, Remedy, Verdict, quota, read_ahead, sentence, server,
 };
@@ -13,42 +13,42 @@ use readlab_record::{LimitKind, TrialRecord};
 pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     let JudgedTrial { it, target, facts, .. } = judged;
     if target.transport().has_server() {
-        return Verdict::Server { wait: server::waits_for(judged) };
+        return Verdict::Server { wait: server::server_wait(judged) };
     }
-    let nothing_known = || quota::quota_while_waiting(judged).unwrap_or(Verdict::Latency);
+    let nothing_known = || quota::verdict_on_quota_while_waiting(judged).unwrap_or(Verdict::Latency);
     if it.trial.state == CacheState::Warm {
         return nothing_known();
     }
-    if let Some(verdict) = read_ahead::unrequested_bytes(judged) {
+    if let Some(verdict) = read_ahead::verdict_on_unrequested_bytes(judged) {
         return verdict;
     }
     let is_of_many = target.tree().is_some() || target.blocks().is_some();
     let shallow = is_of_many.then(|| remedy_by_more_in_flight(judged)).flatten();
     let shallow = shallow.map(|remedy| Verdict::Device { pace: DeviceUse::Shallow { remedy } });
-    let short = || read_ahead::shorter_than_default(target);
+    let short = || read_ahead::short_read_ahead(target);
     // Raced settings show the cause without a meter of the device and without its limit.
-    let raced = || read_ahead::raced_cause(judged);
-    if facts.cold_above.is_some() {
+    let raced = || read_ahead::verdict_on_raced_read_ahead(judged);
+    if facts.cold_caches.is_some() {
         // More requests in flight help wherever the bytes come from.
-        let ahead =
-            short().map_or_else(String::new, |ahead| format!("; {}", sentence::short_read_ahead(&ahead)));
+        let ahead = short()
+            .map_or_else(String::new, |ahead| format!("; {}", sentence::short_read_ahead_words(&ahead)));
         let why = format!("it waits for what lies below its file system{ahead}");
         return shallow.or_else(raced).unwrap_or(Verdict::Unknown { why });
     }
     let Some(device_bytes) = facts.device_bytes else {
-        let why = format!("no device meter: {}", missing(it, Meter::DeviceReadBytes));
+        let why = format!("no device meter: {}", missing_meter_words(it, Meter::DeviceReadBytes));
         return raced().unwrap_or(Verdict::Unknown { why });
     };
     if device_bytes == 0.0 {
         return nothing_known();
     }
-    // A short read-ahead is reported first: a reading that bypasses it is faster only because of
-    // that setting.
+    // A short read-ahead is reported first: a reading that bypasses the page cache is then faster
+    // only because of this setting.
     let is_tree = target.tree().is_some() && !it.trial.bypasses_cache();
     if let Some(ahead) = is_tree.then(short).flatten() {
         return Verdict::Device { pace: DeviceUse::ReadAhead { ahead } };
     }
-    if let Some(verdict) = shallow.or_else(|| quota::quota_of_reads(judged)) {
+    if let Some(verdict) = shallow.or_else(|| quota::verdict_on_quota_of_reads(judged)) {
         return verdict;
     }
     let encoded = facts.is_encoded();
@@ -68,7 +68,7 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
 /// alone. If the device was mostly idle, the reading waited for decoding in the kernel's own
 /// threads.
 pub(super) fn decoding_or_device(facts: &TrialFacts) -> Verdict {
-    match facts.device_busy {
+    match facts.device_busy_share {
         Some(busy) if busy < DOMINANT_SHARE_MIN => Verdict::Decoding,
         busy => Verdict::DecodingOrDevice { busy: busy.map(|busy| busy.min(1.0)) },
     }
@@ -79,33 +79,36 @@ pub(super) fn decoding_or_device(facts: &TrialFacts) -> Verdict {
 /// greater.
 fn remedy_by_more_in_flight(judged: &JudgedTrial) -> Option<Remedy> {
     let of_places = judged.target.blocks().is_some();
-    let is_deeper = |other: &TrialRecord| !of_places || in_flight(other).1 > in_flight(judged.it).1;
+    let is_deeper = |other: &TrialRecord| {
+        !of_places || block_bytes_and_depth(other).1 > block_bytes_and_depth(judged.it).1
+    };
     let others = judged.rivals().filter(|other| other.trial.index != judged.it.trial.index);
     judged.clear_remedy(others.filter(|other| is_deeper(other)))
 }
 
-/// Why the device is not busy, from readings past the page cache that keep it busier.
+/// Why the device is not busy, judged by other readings past the page cache that use the device
+/// better.
 fn device_use(judged: &JudgedTrial) -> DeviceUse {
     let JudgedTrial { record, it, target, .. } = judged;
     if !it.trial.bypasses_cache() {
         let too_little = || DeviceUse::TooLittle {
             ahead: target.read_ahead().filter(|_| target.blocks().is_none()),
-            remedy: read_ahead::larger_and_faster(judged),
+            remedy: read_ahead::remedy_by_larger_read_ahead(judged),
         };
-        let short = read_ahead::shorter_than_default(target);
+        let short = read_ahead::short_read_ahead(target);
         return short.map_or_else(too_little, |ahead| DeviceUse::ReadAhead { ahead });
     }
     let past_cache = record.trials.iter().filter(|other| {
         let is_past = other.trial.bypasses_cache() || other.trial.limit() == Some(LimitKind::Device);
         is_past && other.is_measured() && other.trial.target == it.trial.target
     });
-    let (block, depth) = in_flight(it);
+    let (block, depth) = block_bytes_and_depth(it);
     let larger = past_cache.clone().filter(|other| {
-        let (other_block, other_depth) = in_flight(other);
+        let (other_block, other_depth) = block_bytes_and_depth(other);
         other_block > block && other_depth == depth
     });
     let deeper = past_cache.filter(|other| {
-        let (other_block, other_depth) = in_flight(other);
+        let (other_block, other_depth) = block_bytes_and_depth(other);
         other_block == block && other_depth > depth
     });
     match (judged.clear_remedy(larger), judged.clear_remedy(deeper)) {
@@ -117,7 +120,7 @@ fn device_use(judged: &JudgedTrial) -> DeviceUse {
 }
 
 /// Bytes of one request, and number of requests in flight.
-fn in_flight(it: &TrialRecord) -> (u64, u64) {
+fn block_bytes_and_depth(it: &TrialRecord) -> (u64, u64) {
     let param = |name| it.trial.params.0.get(name).copied();
     let block = param("buffer_bytes").unwrap_or(0) * param("buffers").unwrap_or(1);
     (block, param("depth").unwrap_or(1) * param("threads").unwrap_or(1))

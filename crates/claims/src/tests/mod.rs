@@ -17,7 +17,7 @@ fn answer_by_record(file: &ClaimsFile, claim: &Claim, record: &Record) -> Answer
     judge(&alone, Some(record)).claims.swap_remove(0).here.unwrap()
 }
 
-fn files() -> Vec<ClaimsFile> {
+fn built_in_files() -> Vec<ClaimsFile> {
     names().into_iter().map(|name| find(name).unwrap()).collect()
 }
 
@@ -44,18 +44,20 @@ fn check_answers(
 }
 
 fn files_of_suites() -> impl Iterator<Item = ClaimsFile> {
-    files().into_iter().filter(|file| file.answered_by != AnsweredBy::Sweep)
+    built_in_files().into_iter().filter(|file| file.answered_by != AnsweredBy::Sweep)
 }
 
 #[test]
 fn every_claim_is_decided_by_a_record_that_shows_it_or_the_opposite() {
-    check_answers(files(), Script::Holds, |_, answer| assert_eq!(answer.verdict, Verdict::Holds));
-    check_answers(files(), Script::Fails, |_, answer| assert_eq!(answer.verdict, Verdict::DoesNotHold));
+    check_answers(built_in_files(), Script::Holds, |_, answer| assert_eq!(answer.verdict, Verdict::Holds));
+    check_answers(built_in_files(), Script::Fails, |_, answer| {
+        assert_eq!(answer.verdict, Verdict::DoesNotHold)
+    });
 }
 
 #[test]
 fn a_fixed_cost_is_told_where_ordinary_least_squares_tell_nothing() {
-    let sizes = files().into_iter().find(|file| file.answered_by == AnsweredBy::Sweep).unwrap();
+    let sizes = built_in_files().into_iter().find(|file| file.answered_by == AnsweredBy::Sweep).unwrap();
     let record = scripted_sweep::record_with_errors_in_proportion();
     let series = record.sweep_series();
     let is_meant = |claim: &&Claim| claim.says.contains(" has a fixed cost of less than a millisecond");
@@ -73,19 +75,19 @@ fn a_fixed_cost_is_told_where_ordinary_least_squares_tell_nothing() {
 
 #[test]
 fn no_claim_is_decided_by_a_record_whose_intervals_hold_its_bound() {
-    check_answers(files(), Script::Noisy, |_, answer| {
-        assert!(matches!(&answer.verdict, Verdict::CannotBeTold(why) if !why.contains("take part")));
+    check_answers(built_in_files(), Script::Noisy, |_, answer| {
+        assert!(matches!(&answer.verdict, Verdict::Undecided(why) if !why.contains("take part")));
     });
 }
 
 #[test]
 fn a_claim_about_a_trial_that_did_not_take_part_cannot_be_decided() {
-    for file in files() {
+    for file in built_in_files() {
         let is_sweep = file.answered_by == AnsweredBy::Sweep;
         let kind = if is_sweep { RunKind::Sweep } else { header().kind };
         let nothing = Record::new(Header { kind, ..header() });
         for claim in &file.claims {
-            let Verdict::CannotBeTold(why) = answer_by_record(&file, claim, &nothing).verdict else {
+            let Verdict::Undecided(why) = answer_by_record(&file, claim, &nothing).verdict else {
                 panic!("{}: decided without any trial", claim.says);
             };
             let reasons = ["did not take part", "not known", "of this machine is not", "no control"];
@@ -97,7 +99,7 @@ fn a_claim_about_a_trial_that_did_not_take_part_cannot_be_decided() {
 #[test]
 fn one_reading_decides_nothing() {
     check_answers(files_of_suites(), Script::OneRound, |_, answer| {
-        assert!(matches!(answer.verdict, Verdict::CannotBeTold(_)));
+        assert!(matches!(answer.verdict, Verdict::Undecided(_)));
     });
 }
 
@@ -109,7 +111,7 @@ fn three_rounds_decide_claims_about_times_and_rates() {
         if quantities.iter().all(|it| ["wall", "rate"].contains(&it.metric.name())) {
             assert_eq!(answer.verdict, Verdict::Holds);
             told.set(told.get() + 1);
-        } else if let Verdict::CannotBeTold(why) = &answer.verdict {
+        } else if let Verdict::Undecided(why) = &answer.verdict {
             assert!(!why.contains("single round"), "{}: {why}", claim.says);
         }
     });

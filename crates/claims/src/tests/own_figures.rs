@@ -32,15 +32,15 @@ fn a_claim_that_contradicts_its_own_tables_does_not_hold() {
         assert_eq!((range(&own), own.verdict), (ends, Verdict::DoesNotHold), "{says}");
     }
     let order = own_answer("byte-stream", "the order of the fourteen");
-    let differ = ShownNumbers::Ranks { differ: 7, of: 14 };
+    let differ = ShownNumbers::Ranks { differing: 7, total: 14 };
     assert_eq!((order.shown, order.verdict), (differ, Verdict::DoesNotHold));
 }
 
 #[test]
 fn an_order_that_does_not_hold_names_the_pair_that_contradicts_it_most() {
     let order = own_answer("newlines", "from fastest to slowest");
-    assert_eq!(order.shown, ShownNumbers::Pairs { kept: 16, reversed: 2, of: 18 });
-    let pair = order.beyond.unwrap();
+    assert_eq!(order.shown, ShownNumbers::Pairs { in_order: 16, reversed: 2, total: 18 });
+    let pair = order.farthest_beyond.unwrap();
     assert_eq!(pair.trials, "BufReader without appends / Direct IO");
     assert!(pair.side.contains("text") && (pair.estimate.value - 15.94 / 35.7).abs() < 1e-9, "{pair:?}");
 }
@@ -87,7 +87,7 @@ fn published_deviations_make_intervals() {
     assert!(m920.low > 1.9 && m920.high < 2.1, "{m920:?}");
     assert_eq!(of("Old desktop").ci95, None, "it was read once");
     let drives = own_answer("zip-lines", "two drives of one class");
-    assert!(matches!(drives.verdict, Verdict::CannotBeTold(_)), "its intervals hold 0.95: {drives:?}");
+    assert!(matches!(drives.verdict, Verdict::Undecided(_)), "its intervals hold 0.95: {drives:?}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_claim_about_unpublished_numbers_cannot_be_decided() {
         ("zip-lines", "the disk: the same reader", "one state of the cache"),
         ("zip-lines", "the reader: it keeps", "have no CPU time"),
     ] {
-        let Verdict::CannotBeTold(said) = own_answer(file, says).verdict else { panic!("{says} is told") };
+        let Verdict::Undecided(said) = own_answer(file, says).verdict else { panic!("{says} is told") };
         assert!(said.contains(why), "{says}: {said}");
     }
 }

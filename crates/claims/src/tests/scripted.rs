@@ -1,7 +1,7 @@
 //! Scripted records of suites: the numbers of the trials are computed from the expression and the
 //! bounds of a claim.
 
-use super::super::figures::{Dataset, THE_DRIVE, rate_of};
+use super::super::figures::{DRIVE_NAME, Dataset, with_rate_metric};
 use super::super::machines;
 use super::super::*;
 use readlab_analysis::compare::Measure;
@@ -26,7 +26,7 @@ pub(super) enum Script {
 }
 
 impl Script {
-    /// One of these by the answer that the script gives.
+    /// Chooses a value by the answer that the script's records give to a claim.
     pub(super) fn choose<T>(self, holds: T, fails: T, noisy: T) -> T {
         match self {
             Script::Holds | Script::OneRound | Script::ThreeRounds => holds,
@@ -64,12 +64,12 @@ impl Numbers {
 
     /// Sets the numbers of both quantities of a pair; one of them may be set already.
     fn set_pair(&mut self, pair: &Pair, up: impl Fn(f64) -> f64, down: impl Fn(f64) -> f64) {
-        match (self.get(&pair.of), self.get(&pair.to)) {
-            (Some(of), None) => self.set(&pair.to, down(of)),
+        match (self.get(&pair.quantity), self.get(&pair.reference)) {
+            (Some(of), None) => self.set(&pair.reference, down(of)),
             (_, to) => {
                 let to = to.unwrap_or(1e9);
-                self.set(&pair.to, to);
-                self.set(&pair.of, up(to));
+                self.set(&pair.reference, to);
+                self.set(&pair.quantity, up(to));
             }
         }
     }
@@ -112,17 +112,21 @@ fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
                 numbers.set(it, 1e9 * (own / 1e9).powf(order_factor(script).ln()));
             }
         }
-        Expression::Machines { trials, to, .. } => {
+        Expression::Machines { trials, reference_machine, .. } => {
             for it in trials {
-                let own =
-                    machines::machine_named(&published(), to).unwrap().operand(it).unwrap().estimate().value;
+                let own = machines::machine_named(&published(), reference_machine)
+                    .unwrap()
+                    .operand(it)
+                    .unwrap()
+                    .estimate()
+                    .value;
                 numbers.set(it, own * value);
             }
         }
-        Expression::Slope { of, over, within } => {
-            let line = machines::fitted_line(&published(), of, over).unwrap().line;
-            let off = script.choose(1.0, within * 2.0, *within);
-            numbers.set(&rate_of(of), 1e9 / (line.at(MACHINE_GHZ) * off));
+        Expression::Slope { quantity, fact, factor_max } => {
+            let line = machines::fitted_line(&published(), quantity, fact).unwrap().line;
+            let off = script.choose(1.0, factor_max * 2.0, *factor_max);
+            numbers.set(&with_rate_metric(quantity), 1e9 / (line.at(MACHINE_GHZ) * off));
         }
     }
     numbers
@@ -151,7 +155,7 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
     // Only the first number of a pair is noisy: noise in both would cancel out within rounds.
     let subjects: Vec<TrialAndState> = match &claim.expression {
         Expression::Ratio { pairs, .. } | Expression::Difference(pairs) => {
-            pairs.iter().map(|pair| trial_and_state(&pair.of)).collect()
+            pairs.iter().map(|pair| trial_and_state(&pair.quantity)).collect()
         }
         other => other.quantities().into_iter().map(trial_and_state).collect(),
     };
@@ -161,8 +165,8 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
             Script::ThreeRounds => 3,
             _ => 12,
         };
-        if place.0 == THE_DRIVE {
-            record.add(Line::Limit(Box::new(limit(metrics[&Metric::Of(Measure::Rate)]))));
+        if place.0 == DRIVE_NAME {
+            record.add(Line::Limit(Box::new(limit(metrics[&Metric::Measure(Measure::Rate)]))));
             continue;
         }
         let bounded = place.2.and_then(|bound| bounds.iter().position(|it| *it == bound));
@@ -196,7 +200,7 @@ fn trial(index: usize, (name, state, _): &TrialAndState) -> Trial {
 }
 
 fn sample(bytes: u64, metrics: &BTreeMap<Metric, f64>, factor: f64) -> Sample {
-    let number = |measure| metrics.get(&Metric::Of(measure)).map(|value| value * factor);
+    let number = |measure| metrics.get(&Metric::Measure(measure)).map(|value| value * factor);
     let whole = |value: f64| value.round() as u64;
     let of_rate = number(Measure::Rate).map(|rate| bytes as f64 * 1e9 / rate);
     Sample {

@@ -11,29 +11,29 @@ use readlab_record::{Header, Line, Outcome, Record, RunKind, WriteTimes, WriteWa
 /// The time model of reading or writing a file.
 #[derive(Debug, Clone, Copy)]
 struct TimeModel {
-    /// Bytes per second of large files.
-    rate: f64,
+    /// The rate of large files.
+    bytes_per_s: f64,
     fixed_ns: f64,
-    /// The rate of files of 100 kB to 1 MB divided by `rate`.
-    band: f64,
-    /// The rate of files of 2 MB to 500 MB divided by `rate`.
-    middle: f64,
+    /// The rate of files of 100 kB to 1 MB divided by `bytes_per_s`.
+    band_rate_ratio: f64,
+    /// The rate of files of 2 MB to 500 MB divided by `bytes_per_s`.
+    middle_rate_ratio: f64,
     /// The relative scatter of times.
-    noise: f64,
-    /// The share of bytes of files of 100 kB to 1 MB that comes from the device; `device_noise` is
-    /// its relative scatter.
-    device: f64,
-    device_noise: f64,
+    time_scatter: f64,
+    /// The share of the bytes of files of 100 kB to 1 MB that comes from the device.
+    device_share: f64,
+    /// The relative scatter of `device_share`.
+    device_scatter: f64,
 }
 
 const EVEN_TIMES: TimeModel = TimeModel {
-    rate: 3e9,
+    bytes_per_s: 3e9,
     fixed_ns: 0.0,
-    band: 1.0,
-    middle: 1.0,
-    noise: 1e-4,
-    device: 1.0,
-    device_noise: 0.0,
+    band_rate_ratio: 1.0,
+    middle_rate_ratio: 1.0,
+    time_scatter: 1e-4,
+    device_share: 1.0,
+    device_scatter: 0.0,
 };
 
 /// Reads, writes, and reads that bypass the page cache.
@@ -54,26 +54,27 @@ fn writes_sweep(write: TimeModel) -> Sweep {
 
 /// The sweeps that make a claim hold, that contradict it, and that decide nothing.
 struct Scripts {
-    claim: &'static str,
+    /// The first words of the claim.
+    claim_start: &'static str,
     holds: Sweep,
     fails: Sweep,
     noisy: Sweep,
 }
 
 fn scripts() -> Vec<Scripts> {
-    let line = |claim, of: fn(TimeModel) -> Sweep, holds, fails, noisy| Scripts {
-        claim,
+    let line = |claim_start, of: fn(TimeModel) -> Sweep, holds, fails, noisy| Scripts {
+        claim_start,
         holds: of(holds),
         fails: of(fails),
         noisy: of(noisy),
     };
-    let rate = |rate| TimeModel { rate, ..EVEN_TIMES };
+    let rate = |bytes_per_s| TimeModel { bytes_per_s, ..EVEN_TIMES };
     let fixed = |fixed_ns| TimeModel { fixed_ns, ..EVEN_TIMES };
-    let band = |band| TimeModel { band, ..EVEN_TIMES };
-    let device = |device| TimeModel { device, ..EVEN_TIMES };
-    let noisy = |times, noise| TimeModel { noise, ..times };
-    let unsure = |device| TimeModel { device, device_noise: 0.2, ..EVEN_TIMES };
-    let steep = TimeModel { middle: 3.0, ..EVEN_TIMES };
+    let band = |band_rate_ratio| TimeModel { band_rate_ratio, ..EVEN_TIMES };
+    let device = |device_share| TimeModel { device_share, ..EVEN_TIMES };
+    let noisy = |times, time_scatter| TimeModel { time_scatter, ..times };
+    let unsure = |device_share| TimeModel { device_share, device_scatter: 0.2, ..EVEN_TIMES };
+    let steep = TimeModel { middle_rate_ratio: 3.0, ..EVEN_TIMES };
     vec![
         line("the newer machine reads", reads_sweep, rate(4e9), rate(1e9), noisy(rate(2.2e9), 0.2)),
         line("the newer machine does not write", writes_sweep, rate(2e9), rate(5e9), noisy(rate(2.9e9), 0.2)),
@@ -130,14 +131,14 @@ const REPEATS: usize = 5;
 /// The record of a script for a claim about a sweep.
 pub(super) fn record(claim: &Claim, script: Script) -> Record {
     let scripts = scripts();
-    let found = scripts.iter().find(|it| claim.says.starts_with(it.claim));
+    let found = scripts.iter().find(|it| claim.says.starts_with(it.claim_start));
     let it = found.unwrap_or_else(|| panic!("no script for '{}'", claim.says));
     record_of(script.choose(it.holds, it.fails, it.noisy))
 }
 
 /// Files with a fixed cost of 100 µs whose times scatter by a tenth: the errors grow with the size.
 pub(super) fn record_with_errors_in_proportion() -> Record {
-    let times = TimeModel { fixed_ns: 1e5, noise: 0.1, ..EVEN_TIMES };
+    let times = TimeModel { fixed_ns: 1e5, time_scatter: 0.1, ..EVEN_TIMES };
     record_of(Sweep { read: times, write: times, direct: EVEN_TIMES })
 }
 
@@ -179,17 +180,17 @@ impl TimeModel {
     fn wall_ns(&self, nth: usize, size_bytes: u64) -> u64 {
         let size = size_bytes as f64;
         let factor = match size_bytes {
-            100_000..=1_000_000 => self.band,
-            2_000_000..=500_000_000 => self.middle,
+            100_000..=1_000_000 => self.band_rate_ratio,
+            2_000_000..=500_000_000 => self.middle_rate_ratio,
             _ => 1.0,
         };
-        let even = size * 1e9 / (self.rate * factor);
-        ((even + self.fixed_ns) * scatter(nth, self.noise)).round() as u64
+        let even = size * 1e9 / (self.bytes_per_s * factor);
+        ((even + self.fixed_ns) * scatter(nth, self.time_scatter)).round() as u64
     }
 
     fn device_bytes(&self, nth: usize, size_bytes: u64) -> u64 {
         let is_band = (100_000..=1_000_000).contains(&size_bytes);
-        let share = if is_band { self.device * scatter(nth, self.device_noise) } else { 1.0 };
+        let share = if is_band { self.device_share * scatter(nth, self.device_scatter) } else { 1.0 };
         (size_bytes as f64 * share) as u64
     }
 }

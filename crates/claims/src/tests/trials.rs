@@ -2,17 +2,17 @@
 //! answers the claim, or as a series of a sweep. A claim with a misspelled name would never be
 //! decided.
 
-use super::super::figures::{Dataset, MissingFigure, THE_DRIVE};
+use super::super::figures::{DRIVE_NAME, Dataset, MissingFigure};
 use super::*;
 use readlab_suite::Suite;
 
 #[test]
 fn every_trial_of_a_claim_is_in_the_suite_that_answers_it() {
-    for file in files() {
+    for file in built_in_files() {
         let AnsweredBy::Suite(name) = &file.answered_by else { continue };
         let suite = Suite::find(name).unwrap();
         let is_there = |trial: &str| {
-            trial == THE_DRIVE
+            trial == DRIVE_NAME
                 || suite.entries.iter().any(|it| it.label.as_deref() == Some(trial) || it.trial == trial)
                 || suite.entries.iter().any(|it| it.published.as_deref() == Some(trial))
         };
@@ -26,7 +26,7 @@ fn every_trial_of_a_claim_is_in_the_suite_that_answers_it() {
 
 #[test]
 fn every_published_case_is_in_some_claim() {
-    for file in files() {
+    for file in built_in_files() {
         let Some(published) = &file.published else { continue };
         let machines = Dataset::published(published);
         assert!(!machines.is_empty(), "{}", file.name);
@@ -41,11 +41,11 @@ fn every_published_case_is_in_some_claim() {
 
 #[test]
 fn machines_that_claims_name_are_published() {
-    for file in files() {
+    for file in built_in_files() {
         let machines = Dataset::published(file.published.as_deref().unwrap_or_default());
         for claim in &file.claims {
-            if let Expression::Machines { of, to, .. } = &claim.expression {
-                for name in [of, to] {
+            if let Expression::Machines { machine, reference_machine, .. } = &claim.expression {
+                for name in [machine, reference_machine] {
                     assert!(machines.iter().any(|it| it.name() == name), "{name}");
                 }
             }

@@ -2,10 +2,10 @@
 //! reason.
 //!
 //! Cold: dirty pages are written back, then the file's pages are evicted, which needs only the
-//! right to read the file. Warm: by the standard fill, which evicts the file and reads it once. How
-//! pages came into the cache matters, not only that they are there: the kernel chooses folio sizes
-//! by the pattern of the reads that bring them, and mappings of small folios fault more often.
-//! Readlab makes either state by no other method. The file is only ever opened for reading.
+//! right to read the file. Warm: the standard fill evicts the file and reads it once. A resident
+//! file is not enough: the kernel chooses folio sizes by the pattern of the reads that bring the
+//! pages, and mappings of small folios fault more often. Readlab makes either state only in this
+//! way, and opens the file only for reading.
 
 use super::residency::{Residency, ResidencyError, ResidencyMeans, ResidencyProof};
 use readlab_corpus::oracle::error_at_byte;
@@ -40,8 +40,8 @@ pub const FILL_WITHOUT_EVICTION: &str = "not evicted, for another program keeps 
 /// Description of a fill that reads only files of which pages were evicted since the last fill.
 pub const FILL_OF_EVICTED_FILES: &str = "as before, but only the files of which pages were evicted since then: each evicted as a whole, then read";
 
-/// How often eviction is tried, with doubling pauses from [`FIRST_PAUSE`]. The kernel skips pages
-/// that are under writeback or being read ahead, and lets them go a little later.
+/// Number of tries to evict, with doubling pauses from [`FIRST_PAUSE`]. The kernel skips pages
+/// under writeback or readahead; they can be evicted a little later.
 const EVICTION_TRIES: u32 = 7;
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -83,12 +83,12 @@ pub enum CacheError {
         Bytes(memory.ceiling_bytes()).binary()
     )]
     TooLarge { path: PathBuf, size_bytes: u64, memory: Memory },
-    /// Pages of the file left the cache while others were read.
+    /// The kernel evicted some pages of the file while the fill read others.
     #[error(
         "{}: not warm, {proof} after the fill: the file has {}, of memory {} are available",
         display_path(.path),
         Bytes(*size_bytes).binary(),
-        Bytes(memory.available_here_bytes()).binary()
+        Bytes(memory.cacheable_now_bytes()).binary()
     )]
     NotFilled {
         path: PathBuf,
@@ -148,27 +148,27 @@ pub struct FillResult {
 pub trait TargetCache: std::fmt::Debug {
     fn residency(&self) -> Result<ResidencyProof, CacheError>;
 
-    /// Makes the target cold, and the files below it: writes dirty pages back, evicts, proves.
+    /// Makes the target and the files below it cold: writes dirty pages back, evicts, and proves
+    /// that no page is resident.
     ///
-    /// # Errors
-    /// [`CacheError::RamBacked`] and [`CacheError::Uncached`] where that is impossible,
-    /// [`CacheError::OwnCache`] where it cannot be proven, [`CacheError::PagesRemain`] where pages
-    /// stay.
+    /// # Errors [`CacheError::RamBacked`] and [`CacheError::Uncached`] if the file cannot be cold,
+    /// [`CacheError::OwnCache`] if the cold state cannot be proven, [`CacheError::PagesRemain`] if
+    /// pages stay.
     fn evict(&self) -> Result<ResidencyProof, CacheError>;
 
-    /// Makes the target cold as [`TargetCache::evict`] does, but before a fill: never drops the
-    /// caches of the whole machine, because a warm reading needs the program that reads in memory,
-    /// too.
+    /// Makes the target cold before a fill. Unlike [`TargetCache::evict`], it never drops the
+    /// caches of the whole machine, because a warm reading also needs the contender's program in
+    /// memory.
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError>;
 
-    /// Makes the target warm by the standard fill ([`STANDARD_FILL`]) after it was evicted, and
-    /// proves it. Also for files whose pages cannot be evicted: pages that stayed keep the folios
-    /// in which they were first read.
+    /// Makes the evicted target warm by the standard fill ([`STANDARD_FILL`]), and proves that all
+    /// pages are resident. Pages that could not be evicted keep the folios in which they were first
+    /// read.
     fn fill_evicted(&self) -> Result<FillResult, CacheError>;
 
-    /// Makes the target warm again where pages were evicted since the last fill: evicts each file
-    /// that lost pages as a whole and fills it by the standard fill. The other files keep their
-    /// folios. A file that lives in memory is always warm, and is only read.
+    /// Makes the target warm again after some pages were evicted: evicts each file that lost pages
+    /// as a whole and fills it by the standard fill. The other files keep their folios. A file on a
+    /// file system in memory is always warm, so it is only read.
     fn refill(&self) -> Result<FillResult, CacheError>;
 }
 
@@ -178,15 +178,15 @@ pub struct PageCache {
     eviction: Eviction,
     /// The part that is evicted first; `None` if the whole file is evicted.
     evicted_part: Option<Part>,
-    /// Files below this one, for example the image of a loop device. Their pages would serve a
-    /// reading that finds none of this file's pages.
-    below: Vec<PathBuf>,
+    /// Files below this one, for example the image of a loop device. If their pages are resident, a
+    /// reading without any page of this file still gets its bytes from memory.
+    files_below: Vec<PathBuf>,
 }
 
-/// Share of the target's pages that may remain in caches of the files below it, in percent: the
-/// same share of bytes may be missing from the device's. Other files in the same image, and the
-/// metadata of its file system, have pages there too.
-const REMAINING_PERCENT_MAX: u64 = 1;
+/// Largest number of pages of the files below that may stay resident, in percent of the target's
+/// pages. A cold reading may fetch so much less from the device. These pages may belong to other
+/// files in the same image, or to the metadata of its file system.
+const REMAINING_PAGES_PERCENT_MAX: u64 = 1;
 
 impl PageCache {
     pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
@@ -194,13 +194,13 @@ impl PageCache {
     }
 
     pub(super) fn new(residency: Residency, eviction: Eviction) -> PageCache {
-        PageCache { residency, eviction, evicted_part: None, below: Vec::new() }
+        PageCache { residency, eviction, evicted_part: None, files_below: Vec::new() }
     }
 
-    /// Opens the file of a target, of which the target may be a part. Outside of a range no reader
-    /// reads: the whole file is evicted, because pages that the kernel read ahead behind the range
-    /// must not be in the page cache before the next cold reading. Pages outside of the part of one
-    /// of several readers are there for the others, so they are not evicted.
+    /// Opens the file of a target; the target may be a part of the file. If the user chose a range,
+    /// the whole file is evicted, because pages that the kernel read ahead after the range must not
+    /// be resident before the next cold reading. If several readers each read a part, only the part
+    /// is evicted, because the other readers need the rest.
     pub(super) fn open_target(
         target: &Target,
         path: &Path,
@@ -208,26 +208,27 @@ impl PageCache {
     ) -> Result<PageCache, CacheError> {
         let residency = Residency::open(path)?.limited_to_part(target.part);
         let evicted_part = target.part.filter(|_| target.facts.range.is_none());
-        Ok(PageCache { residency, eviction, evicted_part, below: target.evictable.clone() })
+        Ok(PageCache { residency, eviction, evicted_part, files_below: target.evictable.clone() })
     }
 
-    /// Makes the files below cold, the nearest first, because what one file writes back becomes
-    /// pages of the next file below.
-    pub fn evict_below(&self) -> Result<(), CacheError> {
-        PageCache::evict_all_below(&self.below, self.size_bytes()? / page_bytes())
+    /// Makes the files below cold, the nearest first: pages that one file writes back become pages
+    /// of the next file below.
+    pub fn evict_files_below(&self) -> Result<(), CacheError> {
+        PageCache::evict_each_file_below(&self.files_below, self.size_bytes()? / page_bytes())
     }
 
-    pub(super) fn evict_all_below(below: &[PathBuf], target_pages: u64) -> Result<(), CacheError> {
-        let remaining = target_pages * REMAINING_PERCENT_MAX / 100;
+    pub(super) fn evict_each_file_below(below: &[PathBuf], target_pages: u64) -> Result<(), CacheError> {
+        let remaining = target_pages * REMAINING_PAGES_PERCENT_MAX / 100;
         // Each file below is opened only here: if its state is unknown, cold cannot be proven, but
         // warm still can.
         let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
-        below.iter().try_for_each(|path| open(path)?.evict_own(Eviction::OfFile, remaining).map(drop))
+        below.iter().try_for_each(|path| open(path)?.evict_file(Eviction::OfFile, remaining).map(drop))
     }
 
-    /// Makes this file cold; at most `remaining` pages may stay. If only a part of the file is the
-    /// target, and shares pages with what is around it, the rest of the file becomes cold, too.
-    fn evict_own(&self, eviction: Eviction, remaining: u64) -> Result<ResidencyProof, CacheError> {
+    /// Makes this file cold; at most `remaining` pages may stay. If the target is only a part of
+    /// the file and a page of it also holds bytes outside of the part, the rest of the file becomes
+    /// cold, too.
+    fn evict_file(&self, eviction: Eviction, remaining: u64) -> Result<ResidencyProof, CacheError> {
         let (path, filesystem) = (self.path(), self.residency.filesystem);
         match filesystem.backing {
             Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
@@ -270,7 +271,7 @@ impl PageCache {
         Ok(range.end - range.start)
     }
 
-    fn size_that_fits_memory(&self, memory: &Memory) -> Result<u64, CacheError> {
+    fn checked_size_bytes(&self, memory: &Memory) -> Result<u64, CacheError> {
         let size_bytes = self.size_bytes()?;
         if size_bytes > memory.ceiling_bytes() {
             return Err(CacheError::TooLarge { path: self.path(), size_bytes, memory: *memory });
@@ -278,10 +279,10 @@ impl PageCache {
         Ok(size_bytes)
     }
 
-    /// Fills a file that is evicted already; `memory` is the memory that is available.
-    pub(super) fn fill_evicted_in(&self, memory: &Memory) -> Result<FillResult, CacheError> {
-        let size_bytes = self.size_that_fits_memory(memory)?;
-        let wall_ns = self.read_once()?;
+    /// Fills a file that was evicted before; `memory` is the state of the memory before the fill.
+    pub(super) fn fill_evicted_within(&self, memory: &Memory) -> Result<FillResult, CacheError> {
+        let size_bytes = self.checked_size_bytes(memory)?;
+        let wall_ns = self.timed_read_ns()?;
         let proof = self.residency.prove()?;
         if !proof.is_warm() {
             return Err(CacheError::NotFilled { path: self.path(), size_bytes, proof, memory: *memory });
@@ -320,9 +321,9 @@ impl PageCache {
         Ok(())
     }
 
-    /// Reads the file once and returns the time that took. Opens the file anew each time, so that
-    /// the kernel's readahead starts afresh.
-    fn read_once(&self) -> Result<u64, CacheError> {
+    /// Reads the file once; returns the duration of the read in nanoseconds. Opens the file anew
+    /// each time, so that the kernel's readahead starts afresh.
+    fn timed_read_ns(&self) -> Result<u64, CacheError> {
         let mut file = self.open_anew()?;
         let mut buffer = vec![0; FILL_BUFFER_BYTES];
         let start = Instant::now();
@@ -345,9 +346,9 @@ impl PageCache {
             .map_err(call_failed(&self.residency.path, "open"))
     }
 
-    fn evict_with_below(&self, eviction: Eviction) -> Result<ResidencyProof, CacheError> {
-        let proof = self.evict_own(eviction, 0)?;
-        self.evict_below()?;
+    fn evict_with_files_below(&self, eviction: Eviction) -> Result<ResidencyProof, CacheError> {
+        let proof = self.evict_file(eviction, 0)?;
+        self.evict_files_below()?;
         Ok(proof)
     }
 }
@@ -362,25 +363,25 @@ impl TargetCache for PageCache {
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        self.evict_with_below(self.eviction)
+        self.evict_with_files_below(self.eviction)
     }
 
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
-        self.evict_with_below(Eviction::OfFile)
+        self.evict_with_files_below(Eviction::OfFile)
     }
 
     fn refill(&self) -> Result<FillResult, CacheError> {
         let memory = Memory::read();
-        self.size_that_fits_memory(&memory)?;
-        match self.evict_own(Eviction::OfFile, 0) {
+        self.checked_size_bytes(&memory)?;
+        match self.evict_file(Eviction::OfFile, 0) {
             Ok(_) | Err(CacheError::RamBacked { .. }) => {}
             Err(error) => return Err(error),
         }
-        self.fill_evicted_in(&memory)
+        self.fill_evicted_within(&memory)
     }
 
     fn fill_evicted(&self) -> Result<FillResult, CacheError> {
-        self.fill_evicted_in(&Memory::read())
+        self.fill_evicted_within(&Memory::read())
     }
 }
 

@@ -100,8 +100,8 @@ fn pages_that_another_process_has_mapped_remain_with_an_error() {
     let (nowhere, shared) = (std::ptr::null_mut(), MapFlags::SHARED);
     // SAFETY: a new mapping at an address that the kernel chooses, which nothing else refers to.
     let map = unsafe { mmap(nowhere, FILE_SIZE, ProtFlags::READ, shared, &file, 0) }.unwrap();
-    // SAFETY: the mapping is `FILE_SIZE` bytes long and readable, and the file does not change while it
-    // exists.
+    // SAFETY: the mapping is `FILE_SIZE` bytes long and readable, and the file does not change
+    // while it exists.
     let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), FILE_SIZE) };
     assert!(bytes.iter().step_by(4096).all(|&byte| byte == b'x'));
     let error = cache.evict().unwrap_err();

@@ -1,17 +1,18 @@
-//! Counts of what a contender does inside, taken in a separate untimed run: counting changes speed,
-//! and the method of counting changes counts, so every number is recorded with its method (`how`).
+//! Counts of system calls, allocations and reference counting in a contender. They are taken in a
+//! separate untimed run, because counting changes the speed. The method of counting changes the
+//! numbers, so the record has the method of every number (`how`).
 //!
 //! The kernel counts system calls at a tracepoint. A library preloaded into the process
 //! (`linux/preload/libraries/counting.rs`) counts calls of the allocator and of Swift's reference
 //! counting, in a shared page. The caller starts a separate process of the trial with
 //! [`Counting::env`], attaches when the process is ready, and counts during one turn. The library
 //! makes its own system calls when a program starts under it, so a contender that starts programs
-//! in its turns gets a second process, with [`Counting::syscalls_only`]. A turn contains, beside its
-//! readings, the answer to readlab; the [`difference`] of two turns excludes the answer.
+//! in its turns gets a second process, with [`Counting::syscalls_only`]. A turn contains, beside
+//! its readings, the answer to readlab; the [`difference`] of two turns excludes the answer.
 
 use readlab_record::Count;
 use readlab_system::perf::SyscallCounter;
-use readlab_system::preload::{COUNTING, PreloadedLibrary, SharedMemory, Variable};
+use readlab_system::preload::{COUNTING_LIBRARY, PreloadedLibrary, SharedMemory, Variable};
 use readlab_system::process::any_thread_runs;
 use std::collections::BTreeMap;
 use std::io;
@@ -37,7 +38,7 @@ const HOW_HOOKS: &str = "through the Swift runtime's hook variables, set by a pr
 const HOW_SYMBOLS: &str =
     "calls of the Swift runtime's public symbols from outside it, seen by a preloaded library";
 
-/// How long the contender may take, after its answer, until it waits for the next turn.
+/// Longest time from the answer of the contender until it waits for the next turn.
 const IDLE_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Counts of a turn or of a reading, by their names.
@@ -123,7 +124,7 @@ impl Counting {
     }
 
     /// Counts since [`Counting::begin`], read after the answer: `mallocs`, `syscalls`, `retains`,
-    /// `releases`. The last two are left out where the process has no Swift in it.
+    /// `releases`. The last two are left out if the process contains no Swift.
     pub fn end(&self) -> Counts {
         self.wait_until_idle();
         let mut counts = match (&self.preload, &self.page_at_begin) {
@@ -182,10 +183,10 @@ impl Counting {
 
 impl Preload {
     fn prepare(arc: ArcCounting) -> Result<Preload, String> {
-        if COUNTING.is_empty() {
+        if COUNTING_LIBRARY.is_empty() {
             return Err("this readlab was built without its counting library".to_owned());
         }
-        let library = PreloadedLibrary::new("readlab-counting", COUNTING)
+        let library = PreloadedLibrary::new("readlab-counting", COUNTING_LIBRARY)
             .map_err(|cause| format!("counting library: {cause}"))?;
         let page = SharedMemory::zeroed("readlab-counts", PAGE_BYTES).map_err(page_error)?;
         Ok(Preload { library, page, arc })

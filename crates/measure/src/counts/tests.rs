@@ -1,5 +1,4 @@
-//! Counting in programs that do a known number of things; the compiler that builds readlab compiles
-//! them here.
+//! Counting in programs with a known number of calls; the tests compile the programs with `rustc`.
 
 use super::*;
 use readlab_system::preload::testing::{program, swift_program};

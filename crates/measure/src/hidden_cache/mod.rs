@@ -1,11 +1,11 @@
-//! Probes for a cache below every cache that readlab can see: reads places of the file that this
-//! run has not read yet past the page cache, each twice, and compares the second time with the
-//! first.
+//! Probes for a cache below every cache that readlab can see. It reads places of the file that this
+//! run has not read yet, each twice and past the page cache, and compares the times of both
+//! readings.
 //!
-//! The probe is no part of a timed round, takes a second at most, and runs before anything else
-//! reads the file: a full read would fill a hidden cache first. A place is read for the second time
-//! after the next place was read for the first time. Thus drift cancels in the ratio, and a
-//! device's own readahead plays no part. Where the confidence interval of the ratio holds 1, no
+//! The probe is no part of a timed round, takes at most a second, and runs before anything else
+//! reads the file, because a full read would fill a hidden cache. The second reading of a place
+//! comes after the first reading of the next place. Thus drift cancels in the ratio, and the
+//! device's own readahead has no effect. If the confidence interval of the ratio contains 1, no
 //! cache is claimed.
 
 use super::cache::{PageCache, TargetCache};
@@ -19,11 +19,11 @@ use readlab_targets::target::Target;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Places that are read; all but the first and the last are read twice.
+/// Number of places that are read. All except the first and the last are read twice.
 const PLACE_COUNT: usize = 14;
 
 /// Smallest number of pairs of readings that gives a result.
-const PLACES_MIN: usize = 6;
+const PAIRS_MIN: usize = 6;
 
 const PLACE_BYTES: usize = 1 << 20;
 
@@ -35,8 +35,8 @@ pub const FILE_BYTES_MIN: u64 = STRETCH_BYTES * PLACE_COUNT as u64;
 
 pub const PROBE_TIME: Duration = Duration::from_secs(1);
 
-/// A cache is claimed only if the whole interval of the ratio is above this: a second reading is
-/// seldom slower, and a slightly faster one proves no cache.
+/// A cache is claimed only if the whole interval of the ratio of the first to the second time is
+/// above this: a slightly faster second reading proves no cache.
 const CLAIMED_RATIO_MIN: f64 = 1.25;
 
 /// Probes the file of a target that nothing in this run has read yet.
@@ -59,17 +59,18 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     match DirectFile::open(path, PLACE_BYTES) {
         Ok(mut file) => {
             let start = target.part.map_or(0, |part| part.start_bytes);
-            let offsets: Vec<u64> = offsets(facts.size_bytes, seed).iter().map(|at| start + at).collect();
-            measure(|offset| read_place(&mut file, cache, offset), &offsets)
+            let offsets: Vec<u64> =
+                place_offsets(facts.size_bytes, seed).iter().map(|at| start + at).collect();
+            measure_places(|offset| read_place(&mut file, cache, offset), &offsets)
         }
         Err(cause) => no_direct_reads(&cause),
     }
 }
 
-/// Reads the places that begin at these bytes in this order, and judges; `read` returns the time
-/// that one took. The first and the last place are read only once: the first wakes the device, and
-/// the last separates the two readings of the place before it.
-fn measure(mut read: impl FnMut(u64) -> io::Result<Duration>, offsets: &[u64]) -> HiddenCache {
+/// Reads the places at these offsets in this order, and compares the times; `read` reads one place
+/// and returns its time. The first and the last place are read only once: the first wakes the
+/// device, and the last separates the two readings of the place before it.
+fn measure_places(mut read: impl FnMut(u64) -> io::Result<Duration>, offsets: &[u64]) -> HiddenCache {
     let begun = Instant::now();
     let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
     for (at, &offset) in offsets.iter().enumerate() {
@@ -101,7 +102,7 @@ fn no_direct_reads(cause: &io::Error) -> HiddenCache {
 
 fn hidden_cache_from_pairs(pairs: &[(Duration, Duration)]) -> HiddenCache {
     let slow = not_probed(NotProbed::SlowDevice);
-    if pairs.len() < PLACES_MIN {
+    if pairs.len() < PAIRS_MIN {
         return slow;
     }
     let log = |time: &Duration| time.as_secs_f64().max(1e-9).ln();
@@ -120,7 +121,7 @@ fn hidden_cache_from_pairs(pairs: &[(Duration, Duration)]) -> HiddenCache {
 
 /// Start offsets of the places in shuffled order: the file is split into equal stretches, and each
 /// stretch holds one place at a random position.
-fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
+fn place_offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (count, place) = (PLACE_COUNT as u64, PLACE_BYTES as u64);
     let stretch = size_bytes / count;
@@ -134,10 +135,10 @@ fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     offsets
 }
 
-/// Reads a place from below the page cache; returns the time that it took.
+/// Reads a place past the page cache; returns the duration of the reading.
 fn read_place(file: &mut DirectFile, cache: &PageCache, offset: u64) -> io::Result<Duration> {
     // Evict the caches below that readlab can see, so that only hidden caches can answer.
-    cache.evict_below().map_err(io::Error::other)?;
+    cache.evict_files_below().map_err(io::Error::other)?;
     let before = fetched_bytes();
     let begun = Instant::now();
     file.read(offset)?;

@@ -1,18 +1,18 @@
-//! The probe's decision, with readings that take as long as a script says.
+//! Decisions of the probe about readings whose times come from a script.
 
 use super::*;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use std::collections::BTreeSet;
 
-/// A device that needs 1 ms for a place, and less by the factor `speedup` for a place that was read
-/// before; `noise` is the standard deviation of the logarithm.
+/// A device that reads a place in 1 ms, and a place that was read before `reread_speedup` times
+/// faster. `noise` is the standard deviation of the logarithm of the time.
 struct ScriptedDevice {
-    read: BTreeSet<u64>,
+    read_offsets: BTreeSet<u64>,
     reread_speedup: f64,
     noise: f64,
     random: Xoshiro256PlusPlus,
-    /// Factor by which each reading takes longer than the one before.
+    /// Ratio of the time of each reading to that of the reading before.
     drift: f64,
     order: Vec<u64>,
 }
@@ -20,11 +20,18 @@ struct ScriptedDevice {
 impl ScriptedDevice {
     fn new(reread_speedup: f64, noise: f64, seed: u64) -> ScriptedDevice {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        ScriptedDevice { read: BTreeSet::new(), reread_speedup, noise, random, drift: 1.0, order: Vec::new() }
+        ScriptedDevice {
+            read_offsets: BTreeSet::new(),
+            reread_speedup,
+            noise,
+            random,
+            drift: 1.0,
+            order: Vec::new(),
+        }
     }
 
     fn read(&mut self, offset: u64) -> io::Result<Duration> {
-        let times = if self.read.insert(offset) { 1.0 } else { self.reread_speedup };
+        let times = if self.read_offsets.insert(offset) { 1.0 } else { self.reread_speedup };
         let drift = self.drift.powi(i32::try_from(self.order.len()).unwrap());
         self.order.push(offset);
         let normal: f64 = self.random.sample(StandardNormal);
@@ -35,7 +42,7 @@ impl ScriptedDevice {
 const FILE_SIZE: u64 = 64 << 20;
 
 fn probe_device(mut places: ScriptedDevice, seed: u64) -> HiddenCache {
-    measure(|offset| places.read(offset), &offsets(FILE_SIZE, seed))
+    measure_places(|offset| places.read(offset), &place_offsets(FILE_SIZE, seed))
 }
 
 #[test]
@@ -69,8 +76,8 @@ fn a_slightly_faster_second_reading_and_a_steady_drift_show_no_cache() {
 #[test]
 fn all_places_but_the_first_and_the_last_are_read_twice_with_another_between() {
     let mut places = ScriptedDevice::new(1.0, 0.0, 1);
-    let offsets = offsets(FILE_SIZE, 1);
-    measure(|offset| places.read(offset), &offsets);
+    let offsets = place_offsets(FILE_SIZE, 1);
+    measure_places(|offset| places.read(offset), &offsets);
     let order = &places.order;
     for (at, offset) in offsets.iter().enumerate() {
         let visits: Vec<usize> = (0..order.len()).filter(|&it| order[it] == *offset).collect();
@@ -84,7 +91,7 @@ fn all_places_but_the_first_and_the_last_are_read_twice_with_another_between() {
 fn places_do_not_overlap_and_begin_on_whole_pages_of_the_file() {
     let sizes = [STRETCH_BYTES * PLACE_COUNT as u64, FILE_SIZE, (1 << 40) + 12_345];
     for (seed, size) in (0..50).zip(sizes.into_iter().cycle()) {
-        let mut offsets = offsets(size, seed);
+        let mut offsets = place_offsets(size, seed);
         offsets.sort_unstable();
         assert_eq!(offsets.len(), PLACE_COUNT);
         assert!(offsets.iter().all(|offset| offset % 4096 == 0), "{offsets:?}");
@@ -92,16 +99,16 @@ fn places_do_not_overlap_and_begin_on_whole_pages_of_the_file() {
         assert!(offsets.windows(2).all(|pair| pair[0] + place <= pair[1]), "{size}: {offsets:?}");
         assert!(offsets[PLACE_COUNT - 1] + place <= size, "{size}: {offsets:?}");
     }
-    assert_ne!(offsets(FILE_SIZE, 1), offsets(FILE_SIZE, 2));
+    assert_ne!(place_offsets(FILE_SIZE, 1), place_offsets(FILE_SIZE, 2));
 }
 
 #[test]
 fn too_few_pairs_and_failed_readings_give_a_reason() {
     let pair = (Duration::from_millis(9), Duration::from_millis(1));
-    let found = hidden_cache_from_pairs(&[pair; PLACES_MIN - 1]);
+    let found = hidden_cache_from_pairs(&[pair; PAIRS_MIN - 1]);
     assert_eq!(found, HiddenCache::NotProbed { why: NotProbed::SlowDevice });
     let cause = "no such thing".to_owned();
     let expected = HiddenCache::NotProbed { why: NotProbed::NoDirectReads { cause } };
     let broken = |_| Err(io::Error::other("no such thing"));
-    assert_eq!(measure(broken, &offsets(FILE_SIZE, 1)), expected);
+    assert_eq!(measure_places(broken, &place_offsets(FILE_SIZE, 1)), expected);
 }

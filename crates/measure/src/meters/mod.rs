@@ -1,10 +1,10 @@
-//! Everything metered around one turn of a contender, from outside, by process id: for the
-//! contender's process and all processes below it.
+//! The meters of one turn of a contender, read from outside by process id, for the contender's
+//! process and all its descendants.
 //!
 //! For each process, a turn costs one write, five reads, a few more for each thread and two
 //! readings of a clock, none of them inside the contender's window. A meter that cannot be read is
-//! a [`MeterError`] with its reason; it never panics and never becomes 0. [`readlab_system::process`]
-//! describes how the kernel counts.
+//! a [`MeterError`] with its reason; it never panics and never becomes 0.
+//! [`readlab_system::process`] describes how the kernel counts.
 
 use readlab_model::sample::Meter;
 pub(super) use readlab_system::process::tick_ns;
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 pub type MeterReading = Result<u64, MeterError>;
 
-/// Smallest number of clock ticks of CPU time whose proportion may split a total; fewer are too
-/// coarse.
+/// Smallest number of clock ticks of CPU time by whose proportion a total is split; fewer ticks are
+/// too coarse.
 const TICKS_MIN: u64 = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,8 +39,8 @@ pub enum MeterError {
 }
 
 impl MeterError {
-    /// Whether the meter is missing because not all processes of the contender were seen.
-    pub fn is_of_family(&self) -> bool {
+    /// Whether the meter is missing because a process of the contender was not seen.
+    pub fn has_unseen_processes(&self) -> bool {
         matches!(self, MeterError::Family(_) | MeterError::Lost)
     }
 }
@@ -64,7 +64,8 @@ pub struct CpuSplit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeterReadings {
     /// CPU time of the contender's processes and their threads by their CPU clocks, split in the
-    /// proportion of the kernel's clock ticks. For contenders that cannot measure it themselves.
+    /// proportion of the kernel's clock ticks. Used for contenders that do not measure their CPU
+    /// time.
     pub cpu_split: Result<CpuSplit, MeterError>,
     /// High-water mark of resident memory since `begin`, mapped file pages included; for several
     /// processes, the sum of their marks.
@@ -78,14 +79,14 @@ pub struct MeterReadings {
     pub major_faults: MeterReading,
     /// Bytes fetched from the device by the same processes.
     pub device_read_bytes: MeterReading,
-    pub whole: WholeTurnCounts,
-    /// All other meters, as they were read; the table of meters maps them to fields of samples.
+    pub whole_turn: WholeTurnCounts,
+    /// All other meters of the whole turn; the table of meters maps each to a field of samples.
     /// Most show what other work took from the turn: waits of the contender and of readlab, and
     /// stalls of the whole machine.
     ///
     /// These meters never cause a reading to be repeated or left out; METHOD.md has the reason.
     /// Waits only excuse time of a turn that lies outside its windows.
-    pub others: BTreeMap<Meter, MeterReading>,
+    pub other_meters: BTreeMap<Meter, MeterReading>,
 }
 
 /// The kernel's counts of a whole turn, including the programs that a contender ran. The
@@ -96,19 +97,19 @@ pub struct MeterReadings {
 /// one tick, in user and in system time each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WholeTurnCounts {
-    /// CPU time of the process, its threads, and its children, reaped or living.
-    ///
-    /// A contender that a script started is one of these children.
+    /// CPU time of the process, its threads, and its children, reaped or living. If a script
+    /// started the contender, the contender is one of these children.
     pub cpu_ns: MeterReading,
     /// Largest error of `cpu_ns` in either direction; only the time of reaped children is in clock
     /// ticks.
     pub cpu_error_ns: u64,
     /// Bytes that passed through read calls, from any file or pipe.
-    pub passed_bytes: MeterReading,
+    pub read_call_bytes: MeterReading,
     /// Bytes that passed through write calls, to any file or pipe.
-    pub written_bytes: MeterReading,
-    /// Whether the process ran no other program, so its own high-water mark covers the whole turn.
-    pub alone: bool,
+    pub write_call_bytes: MeterReading,
+    /// Whether the process ran no other program, so that its own high-water mark covers the whole
+    /// turn.
+    pub was_alone: bool,
 }
 
 /// The meters of one contender. The caller must not reap the process as long as it uses them, so
@@ -130,7 +131,7 @@ struct Snapshot {
     counts: FamilyCounts,
     turn: TurnCounts,
     /// Whether the high-water mark was reset before the turn.
-    reset: Result<(), MeterError>,
+    peak_reset: Result<(), MeterError>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -149,17 +150,18 @@ impl Meters {
         Meters { before: counters.reset_and_read(), counters }
     }
 
-    /// Resets the high-water mark and reads all counters. Called before "go".
+    /// Resets the high-water mark and reads all counters. Called before the contender gets the
+    /// request to read.
     pub fn begin(&mut self) {
-        self.counters.family.look();
+        self.counters.family.find_members();
         self.before = self.counters.reset_and_read();
     }
 
     /// Reads all counters again. Called after the contender has answered; the next turn begins with
     /// `begin`.
     pub fn end(&mut self) -> MeterReadings {
-        self.counters.family.look();
-        let after = self.counters.read(self.before.reset.clone());
+        self.counters.family.find_members();
+        let after = self.counters.read(self.before.peak_reset.clone());
         let turn = SnapshotPair { before: &self.before, after: &after };
         let activity = turn.activity();
         let reaped_none = match &activity {
@@ -174,26 +176,27 @@ impl Meters {
             minor_faults: turn.family_increase(|counts| counts.activity.clone().map(|it| it.faults()[0])),
             child_minor_faults: activity.map(|it| it.child_minor_faults),
             major_faults: turn.family_increase(|counts| counts.activity.clone().map(|it| it.faults()[1])),
-            device_read_bytes: turn.family_increase(|counts| counts.io.clone().map(|io| io.from_devices)),
-            whole: turn.whole_turn(),
-            others: turn.turn_counters().chain(turn.thread_counters()).collect(),
+            device_read_bytes: turn
+                .family_increase(|counts| counts.io.clone().map(|io| io.read_from_devices)),
+            whole_turn: turn.whole_turn(),
+            other_meters: turn.turn_counters().chain(turn.thread_counters()).collect(),
         }
     }
 }
 
 impl Counters {
     fn reset_and_read(&self) -> Snapshot {
-        self.read(self.family.reset_peak().map_err(MeterError::NotReset))
+        self.read(self.family.reset_peak_memory().map_err(MeterError::NotReset))
     }
 
     /// Reads every counter, in the same order at both ends of a turn.
-    fn read(&self, reset: Result<(), MeterError>) -> Snapshot {
-        Snapshot { counts: self.family.counts(), turn: self.turn.read(), reset }
+    fn read(&self, peak_reset: Result<(), MeterError>) -> Snapshot {
+        Snapshot { counts: self.family.counts(), turn: self.turn.read(), peak_reset }
     }
 
     /// The high-water mark, which is meaningful only if it was reset.
     fn peak_rss(&self, after: &Snapshot) -> MeterReading {
-        after.reset.clone()?;
+        after.peak_reset.clone()?;
         if after.counts.activity.as_ref().is_ok_and(|activity| activity.has_ended) {
             return Err(Unavailable::Ended { pid: self.family.program() }.into());
         }
@@ -202,7 +205,8 @@ impl Counters {
 }
 
 impl SnapshotPair<'_> {
-    /// The increase of a sum over the family, which falls only if a process of the family is lost.
+    /// The increase of a sum over the family; an error if the sum fell, because the counts of a
+    /// process were lost.
     fn family_increase(self, count: fn(&FamilyCounts) -> Result<u64, FamilyError>) -> MeterReading {
         let [before, after] = [self.before, self.after].map(|end| count(&end.counts));
         let before = before?;
@@ -229,11 +233,11 @@ impl SnapshotPair<'_> {
         // A reaped child has caused page faults; without a reaped child no time here is in ticks.
         let ran_others = self.activity().is_ok_and(|activity| activity.child_minor_faults > 0);
         WholeTurnCounts {
-            cpu_ns: self.family_increase(FamilyCounts::whole_cpu_ns),
+            cpu_ns: self.family_increase(FamilyCounts::cpu_ns_with_reaped),
             cpu_error_ns: if ran_others { 2 * tick_ns() } else { 0 },
-            passed_bytes: self.family_increase(|counts| counts.io.clone().map(|io| io.through_calls)),
-            written_bytes: self.family_increase(|counts| counts.io.clone().map(|io| io.written)),
-            alone: !ran_others && self.after.counts.processes == 1,
+            read_call_bytes: self.family_increase(|counts| counts.io.clone().map(|io| io.read_by_calls)),
+            write_call_bytes: self.family_increase(|counts| counts.io.clone().map(|io| io.written_by_calls)),
+            was_alone: !ran_others && self.after.counts.process_count == 1,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::*;
 use crate::testing::disk_file;
 use readlab_system::process;
-use readlab_system::process::testing::{Deed, ForkedProcess};
+use readlab_system::process::testing::{ForkCommand, ForkedProcess};
 use readlab_targets::target::filesystem::Backing;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn peak_memory_and_page_faults_are_of_this_turn_and_not_of_an_earlier_one() {
     // each other; the margin covers the kernel's approximate counters.
     let (mut process, mut meters) = metered(Path::new("/dev/null"));
     let idle = meters.end().peak_rss_bytes.unwrap();
-    process.perform(Deed::Touch64MiB);
+    process.execute(ForkCommand::Touch64MiB);
     let touched = meters.end();
     // Page faults that need no device are minor.
     assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
@@ -47,11 +47,11 @@ fn peak_memory_and_page_faults_are_of_this_turn_and_not_of_an_earlier_one() {
 fn bytes_from_the_device_are_counted_once_and_cached_bytes_are_not_counted() {
     let Some((_folder, path)) = cold_file() else { return };
     let (mut process, mut meters) = metered(&path);
-    process.perform(Deed::ReadFile);
+    process.execute(ForkCommand::ReadFile);
     let cold = meters.end().device_read_bytes.unwrap();
     assert!((8 * MIB..9 * MIB).contains(&cold), "{cold}");
     meters.begin();
-    process.perform(Deed::ReadFile);
+    process.execute(ForkCommand::ReadFile);
     assert_eq!(meters.end().device_read_bytes, Ok(0));
 }
 
@@ -59,40 +59,43 @@ fn bytes_from_the_device_are_counted_once_and_cached_bytes_are_not_counted() {
 fn a_reaped_child_counts_in_bytes_and_page_faults_and_other_meters_are_missing() {
     let Some((_folder, path)) = cold_file() else { return };
     let (mut process, mut meters) = metered(&path);
-    process.perform(Deed::ReadFileInChild);
+    process.execute(ForkCommand::ReadFileInChild);
     let metered = meters.end();
     assert!(metered.device_read_bytes.unwrap() >= 8 * MIB);
     assert!(metered.minor_faults.unwrap() > 0);
     assert_eq!(metered.cpu_split, Err(MeterError::OtherPrograms));
     assert_eq!(metered.peak_rss_bytes, Err(MeterError::OtherPrograms));
-    assert!(metered.whole.passed_bytes.unwrap() >= 8 * MIB, "what it read passed through calls");
-    assert!(metered.whole.cpu_ns.is_ok(), "and its CPU time is known, in ticks");
-    assert_eq!((metered.whole.cpu_error_ns, metered.whole.alone), (2 * tick_ns(), false));
+    assert!(metered.whole_turn.read_call_bytes.unwrap() >= 8 * MIB, "what it read passed through calls");
+    assert!(metered.whole_turn.cpu_ns.is_ok(), "and its CPU time is known, in ticks");
+    assert_eq!((metered.whole_turn.cpu_error_ns, metered.whole_turn.was_alone), (2 * tick_ns(), false));
 }
 
 #[test]
 fn reads_page_faults_and_memory_of_a_living_child_count_for_the_contender() {
     let Some((_folder, path)) = cold_file() else { return };
     let mut process = ForkedProcess::start(&path);
-    process.perform(Deed::Fork);
+    process.execute(ForkCommand::Fork);
     let mut meters = Meters::open(process.pid(), None);
     let idle = meters.end();
     meters.begin();
-    process.perform(Deed::Touch64MiB);
+    process.execute(ForkCommand::Touch64MiB);
     let touched = meters.end();
     assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
     let (busy, idle) = (touched.peak_rss_bytes.unwrap(), idle.peak_rss_bytes.unwrap());
     assert!(busy >= idle + 63 * MIB, "{busy} after {idle}");
     meters.begin();
-    process.perform(Deed::ReadFile);
+    process.execute(ForkCommand::ReadFile);
     let cold = meters.end();
     assert!((8 * MIB..9 * MIB).contains(cold.device_read_bytes.as_ref().unwrap()), "{cold:?}");
-    assert!(cold.whole.passed_bytes.clone().unwrap() >= 8 * MIB && !cold.whole.alone, "{cold:?}");
-    assert!(cold.others[&Meter::DelayedNs].is_ok());
+    assert!(
+        cold.whole_turn.read_call_bytes.clone().unwrap() >= 8 * MIB && !cold.whole_turn.was_alone,
+        "{cold:?}"
+    );
+    assert!(cold.other_meters[&Meter::DelayedNs].is_ok());
     meters.begin();
-    process.perform(Deed::Burn);
+    process.execute(ForkCommand::Burn);
     let burnt = meters.end();
-    assert!((250_000_000..500_000_000).contains(burnt.whole.cpu_ns.as_ref().unwrap()), "{burnt:?}");
+    assert!((250_000_000..500_000_000).contains(burnt.whole_turn.cpu_ns.as_ref().unwrap()), "{burnt:?}");
 }
 
 #[test]
@@ -111,10 +114,10 @@ fn the_cpu_time_of_a_contender_behind_a_script_is_counted() {
     meters.begin();
     go.write_all(b"go\n").unwrap();
     done.read_exact(&mut [0; 5]).unwrap();
-    let whole = meters.end().whole;
+    let whole = meters.end().whole_turn;
     go.write_all(b"end\n").unwrap();
     script.wait().unwrap();
-    assert!(!whole.alone);
+    assert!(!whole.was_alone);
     // The script itself only waits; a shell needs more than 30 ns to add 1.
     assert!(whole.cpu_ns.clone().unwrap() > 10_000_000, "{:?}", whole.cpu_ns);
     assert_eq!(whole.cpu_error_ns, 0, "of one that lives it is exact");
@@ -124,11 +127,11 @@ fn the_cpu_time_of_a_contender_behind_a_script_is_counted() {
 fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
     let program = std::env::current_exe().unwrap();
     let (mut process, mut meters) = metered(&program);
-    process.perform(Deed::ReadFile);
-    let whole = meters.end().whole;
+    process.execute(ForkCommand::ReadFile);
+    let whole = meters.end().whole_turn;
     let size = std::fs::metadata(&program).unwrap().len();
-    assert!(whole.alone);
-    assert!(whole.passed_bytes.clone().unwrap() >= size, "{:?} of {size}", whole.passed_bytes);
+    assert!(whole.was_alone);
+    assert!(whole.read_call_bytes.clone().unwrap() >= size, "{:?} of {size}", whole.read_call_bytes);
 }
 
 #[test]
@@ -136,9 +139,9 @@ fn cpu_time_is_exact_and_user_and_system_time_add_up_to_it() {
     let (mut process, mut meters) = metered(Path::new("/dev/null"));
     assert!(matches!(meters.end().cpu_split, Err(MeterError::TooFewTicks { .. })));
     meters.begin();
-    process.perform(Deed::Burn);
+    process.execute(ForkCommand::Burn);
     let metered = meters.end();
-    let total = metered.whole.cpu_ns.unwrap();
+    let total = metered.whole_turn.cpu_ns.unwrap();
     assert!((250_000_000..500_000_000).contains(&total), "{total}");
     let split = metered.cpu_split.unwrap();
     assert_eq!(split.user_ns + split.system_ns, total);
@@ -148,16 +151,16 @@ fn cpu_time_is_exact_and_user_and_system_time_add_up_to_it() {
 #[test]
 fn time_taken_by_other_work_is_metered_or_has_a_reason() {
     let (mut process, mut meters) = metered(Path::new("/dev/null"));
-    process.perform(Deed::Burn);
-    let others = meters.end().others;
+    process.execute(ForkCommand::Burn);
+    let others = meters.end().other_meters;
     let counted = [Meter::DelayedNs, Meter::LabDelayedNs, Meter::Preemptions, Meter::StealNs];
     assert!(counted.iter().all(|meter| others[meter].is_ok()), "{others:?}");
     // Some kernels do not have pressure stall information.
     let is_counted = std::fs::read("/proc/pressure/cpu").is_ok();
-    assert_eq!(meters.end().others[&Meter::CpuPressureNs].is_ok(), is_counted);
-    process.die();
+    assert_eq!(meters.end().other_meters[&Meter::CpuPressureNs].is_ok(), is_counted);
+    process.exit();
     process.reap();
-    let ended = meters.end().others;
+    let ended = meters.end().other_meters;
     assert!(ended[&Meter::DelayedNs].is_err() && ended[&Meter::Preemptions].is_err());
     assert!(ended[&Meter::StealNs].is_ok());
 }
@@ -166,14 +169,15 @@ fn time_taken_by_other_work_is_metered_or_has_a_reason() {
 fn meters_of_a_process_that_ended_give_reasons_and_not_zeros() {
     let (mut process, mut meters) = metered(Path::new("/dev/null"));
     let pid = process.pid();
-    process.die();
+    process.exit();
     let zombie = meters.end();
     assert_eq!(zombie.peak_rss_bytes, Err(Unavailable::Ended { pid }.into()));
     assert!(zombie.device_read_bytes.is_ok(), "a zombie's input is still known");
     process.reap();
     meters.begin();
     let ended = meters.end();
-    for reading in [ended.whole.cpu_ns, ended.minor_faults, ended.major_faults, ended.device_read_bytes] {
+    for reading in [ended.whole_turn.cpu_ns, ended.minor_faults, ended.major_faults, ended.device_read_bytes]
+    {
         assert_eq!(reading, Err(Unavailable::Ended { pid }.into()));
     }
     assert_eq!(Meters::open(pid, None).end().minor_faults, Err(Unavailable::Ended { pid }.into()));

@@ -1,6 +1,5 @@
-//! A plan: what will be measured and in which order, by trials, rules for stopping, and the shuffle
-//! of every round.
-//! A plan is data and uses neither processes nor clocks; [`super::round`] executes it.
+//! A plan: the trials that will be measured, the rules for stopping, and the shuffled order of
+//! every round. A plan is data and uses neither processes nor clocks; [`super::round`] executes it.
 
 pub mod testing;
 
@@ -14,27 +13,27 @@ pub use readlab_record::{Budget, Focus, Rules};
 use readlab_record::{Contest, Outcome, Trial};
 use readlab_roster::methods::ResolvedMethod;
 
-/// Number of fills of the cache that one process of a contender reads. Readings differ between
-/// fills, because the file's pages are at other places in memory, and between processes, because of
-/// the places of their own pages, but by much less: METHOD.md has the measurement.
+/// Number of fills of the cache for which one process of a contender runs. Each fill puts the
+/// file's pages at other places in memory, and each process has its own pages at other places; both
+/// change the times. Processes differ much less than fills: METHOD.md has the measurement.
 pub const FILLS_PER_START: u32 = 5;
 
-/// Smallest number of rounds of every state under an advised budget. The methods of a language have
-/// at least as many until the difference of their times is clear: few trials share little noise, so
-/// their intervals are wide before.
+/// Smallest number of rounds of every state under an advised budget. The methods of a language also
+/// have at least this many rounds until the difference of their times is clear. With few trials the
+/// pooled estimate of the noise is poor, so intervals are wide in fewer rounds.
 pub const ROUNDS_MIN: u32 = 5;
 
 /// Smallest number of rounds of a state under an advised budget in a race of more than
-/// [`FEW_TRIALS`] trials: many trials share much noise, so that every ratio has an interval after
-/// two rounds, and most differences are clear.
+/// [`FEW_TRIALS`] trials: the noise estimate is pooled over all trials, so every ratio has an
+/// interval after two rounds, and most differences are clear.
 const ROUNDS_MIN_OF_MANY: u32 = 2;
 
-/// Largest number of trials that count as few; few trials share little noise.
+/// Largest number of trials whose pooled noise estimate is too poor for two rounds.
 const FEW_TRIALS: usize = 3;
 
-/// Divisor of a state's firm time; the quotient is reserved for counting what its contenders do
-/// inside.
-const COUNTING_PARTS: u64 = 8;
+/// Divisor of a state's time under a firm budget. The quotient is reserved for counting system
+/// calls and allocations of contenders.
+const COUNTING_TIME_DIVISOR: u64 = 8;
 
 /// One trial of a plan, with everything needed to start its contender.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +43,7 @@ pub struct PlannedTrial {
     /// How the contender becomes warm after each start.
     pub warmup: Warmup,
     /// Whether the contender collects garbage between a turn's readings and its answer.
-    pub collects: bool,
+    pub collects_garbage: bool,
     pub role: Role,
     /// The block of each round in which the trial is read. Trials of one block are read under the
     /// same settings of the system.
@@ -52,12 +51,13 @@ pub struct PlannedTrial {
     /// Whether this is the first trial of something that the user named. If time is short, this
     /// trial is read once before any other trial is read twice.
     pub is_first_named: bool,
-    /// Why the trial is not read at first, if a prediction leaves no time for it. It is read once
-    /// the first readings of other trials show that there is time.
+    /// Why a prediction leaves no time for the trial; `None` for a trial that is read from the
+    /// first round on. A trial with a reason waits until readings of other trials show that there
+    /// is time.
     pub wait_reason: Option<String>,
 }
 
-/// Purpose of a trial's readings, in addition to finding the fastest.
+/// Purpose of a trial's readings, in addition to the search for the fastest trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// No other purpose.
@@ -67,13 +67,13 @@ pub enum Role {
     Usual,
     /// The baseline that the user named: other trials may be compared with it.
     Baseline,
-    /// A baseline that a suite names, and not the user.
-    Common,
+    /// A baseline that the suite names and the user does not.
+    SuiteBaseline,
 }
 
 impl Role {
-    pub fn is_compared_with(self) -> bool {
-        matches!(self, Role::Baseline | Role::Common)
+    pub fn is_baseline(self) -> bool {
+        matches!(self, Role::Baseline | Role::SuiteBaseline)
     }
 }
 
@@ -104,9 +104,8 @@ impl Plan {
         named.for_each(|planned| planned.role = Role::Baseline);
     }
 
-    /// Joins this plan with the plan of another target. A trial is beside the trial of the other
-    /// target that has the same name and state, so that trials for which there is no time are left
-    /// out on both targets.
+    /// Joins this plan with the plan of another target. Trials of the same name and state are
+    /// adjacent, so that a trial for which there is no time is left out on both targets.
     pub fn joined_with(mut self, other: Plan) -> Plan {
         self.trials.extend(other.trials);
         self.absent.extend(other.absent);
@@ -150,7 +149,7 @@ impl Plan {
         self.planned_trial(trial).trial.is_control()
     }
 
-    pub fn trials_of(&self, state: CacheState) -> Vec<TrialIndex> {
+    pub fn trials_in_state(&self, state: CacheState) -> Vec<TrialIndex> {
         let of_state = self.trials.iter().filter(|planned| planned.trial.state == state);
         of_state.map(|planned| planned.trial.index).collect()
     }
@@ -163,10 +162,10 @@ impl Plan {
         if is_race_of_many { ROUNDS_MIN_OF_MANY } else { ROUNDS_MIN }
     }
 
-    /// The share that the rounds of a state have of the state's time.
+    /// The time for the rounds of a state that has this time in all, in nanoseconds.
     pub fn rounds_ns(&self, state_ns: u64) -> u64 {
         match self.rules.budget {
-            Budget::Firm(_) => state_ns - state_ns / COUNTING_PARTS,
+            Budget::Firm(_) => state_ns - state_ns / COUNTING_TIME_DIVISOR,
             Budget::Advised(_) => state_ns,
         }
     }
@@ -176,10 +175,10 @@ impl Plan {
         self.trials.iter().map(|planned| planned.block + 1).max().unwrap_or(1)
     }
 
-    /// The order of one round: shuffles `live`, indexes into a list of trials, by the seed, the
-    /// state and the round alone, so that the order can be reproduced. Blocks are shuffled too, and
-    /// the trials of a block stay together.
-    pub fn order(
+    /// The order of one round: `live`, indexes into a list of trials, shuffled. The order depends
+    /// only on the seed, the state and the round, so that it can be reproduced. Blocks are shuffled
+    /// too, and the trials of a block stay together.
+    pub fn round_order(
         &self,
         state: CacheState,
         round: u32,

@@ -1,4 +1,4 @@
-//! Plans made by hand, for the tests of everything that reads plans.
+//! Plans for tests.
 
 use super::{Budget, Focus, Plan, PlannedTrial, Role, Rules};
 use readlab_catalog::roster::Warmup;
@@ -28,7 +28,7 @@ pub fn rules_of_runs(n: u32) -> Rules {
     }
 }
 
-/// A plan of these trials; those called `null`, `resident` and `device` are controls.
+/// A plan of these trials; trials called `null`, `resident` and `device` are controls.
 pub fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
     let mut states: Vec<CacheState> = trials.iter().map(|(_, state)| *state).collect();
     states.dedup();
@@ -52,7 +52,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> PlannedTrial {
         trial,
         choice,
         warmup,
-        collects: false,
+        collects_garbage: false,
         role,
         block: 0,
         is_first_named: false,

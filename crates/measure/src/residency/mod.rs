@@ -1,4 +1,4 @@
-//! How much of a file is in the page cache, by the best means that reports true values here.
+//! Counts the pages of a file in the page cache, by the best means that reports true values here.
 //!
 //! cachestat(2) counts exactly, and counts dirty pages too. mincore(2) counts exactly for users who
 //! own the file or may write it. To all others it reports every page as resident, so it is not used
@@ -71,7 +71,7 @@ pub struct CountedDevice {
 pub struct Residency {
     pub(super) path: PathBuf,
     /// Status of the file when it was opened; only for a file that is checked once.
-    opened: Option<FileStatus>,
+    status_at_open: Option<FileStatus>,
     /// A separate file description, because the probe disables its readahead.
     pub(super) file: File,
     /// The part whose pages are counted; `None` for the whole file.
@@ -104,7 +104,7 @@ impl ResidencyProof {
         self.pages < self.file_pages
     }
 
-    /// The proof of two files together, by the weaker of the two means.
+    /// The sum of the proofs of two files; its means is the weaker of the two.
     pub fn combined_with(&self, other: &ResidencyProof) -> ResidencyProof {
         let is_weaker = other.means == ResidencyMeans::Probe || self.means == ResidencyMeans::Count;
         ResidencyProof {
@@ -154,7 +154,7 @@ impl Residency {
         Residency::open_with(path, file, filesystem, means)
     }
 
-    /// Opens one of many files that are checked once each; on a known device this takes the fewest
+    /// Opens one of many files, each of which is checked once. On a known device this needs fewer
     /// system calls.
     pub fn open_for_one_check(
         path: &Path,
@@ -167,7 +167,7 @@ impl Residency {
             return Residency::from_file(path, file);
         }
         let of_device = Residency::open_with(path, file, filesystem, ResidencyMeans::Count)?;
-        Ok(Residency { opened: Some(status), ..of_device })
+        Ok(Residency { status_at_open: Some(status), ..of_device })
     }
 
     /// The file's device, so that other files there can be opened faster; `None` if cachestat(2)
@@ -180,7 +180,7 @@ impl Residency {
 
     /// The status of the file; for a file that is checked once, the status when it was opened.
     pub fn status(&self) -> io::Result<FileStatus> {
-        self.opened.map_or_else(|| FileStatus::read(&self.file), Ok)
+        self.status_at_open.map_or_else(|| FileStatus::read(&self.file), Ok)
     }
 
     /// Opens a file with a given means, even if a better means exists.
@@ -195,7 +195,7 @@ impl Residency {
             // enabled it would fetch far more than one page.
             page_cache::disable_readahead(&file).map_err(call_failed(path, "posix_fadvise"))?;
         }
-        Ok(Residency { path: path.to_owned(), opened: None, file, part: None, filesystem, means })
+        Ok(Residency { path: path.to_owned(), status_at_open: None, file, part: None, filesystem, means })
     }
 
     /// Counts only a part of the file, which begins at a page boundary.
@@ -205,7 +205,8 @@ impl Residency {
 
     /// The byte range whose pages are counted, cut at the end of the file.
     pub fn range(&self) -> io::Result<Range<u64>> {
-        let size_bytes = self.opened.map_or_else(|| size_of(&self.file), |opened| Ok(opened.size_bytes))?;
+        let size_bytes =
+            self.status_at_open.map_or_else(|| size_of(&self.file), |opened| Ok(opened.size_bytes))?;
         let range = self.part.map_or(0..size_bytes, Part::range);
         Ok(range.start.min(size_bytes)..range.end.min(size_bytes))
     }
@@ -244,12 +245,12 @@ impl Residency {
         }
     }
 
-    /// Used if cachestat(2) counts for other files on this device, but not for this file: some
-    /// kernels count only for users who may write the file.
+    /// Proves by another means, if cachestat(2) counts pages of other files on this device but not
+    /// of this file: some kernels count only for users who may write the file.
     fn prove_by_other_means(&self) -> Result<ResidencyProof, ResidencyError> {
         let again = Residency::open(&self.path)?.limited_to_part(self.part);
         if again.means == ResidencyMeans::Count {
-            return Err(self.unknown("the kernel stopped counting its pages with cachestat"));
+            return Err(self.unknown_error("the kernel stopped counting its pages with cachestat"));
         }
         again.prove()
     }
@@ -261,7 +262,7 @@ impl Residency {
         let offsets: Vec<u64> = (0..pages).map(offset).collect();
         let resident = page_cache::probe(&self.file, &offsets).map_err(call_failed(&self.path, "preadv2"))?;
         let Some(resident) = resident else {
-            return Err(self.unknown(
+            return Err(self.unknown_error(
                 "cachestat and mincore report it only to those who may write the file, and the file system has \
                  no reads that do not wait",
             ));
@@ -269,7 +270,7 @@ impl Residency {
         Ok(ResidencyProof { means: ResidencyMeans::Probe, file_pages, pages, resident, dirty: None })
     }
 
-    fn unknown(&self, reason: &'static str) -> ResidencyError {
+    fn unknown_error(&self, reason: &'static str) -> ResidencyError {
         ResidencyError::Unknown { path: self.path.clone(), reason }
     }
 }

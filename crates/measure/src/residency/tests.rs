@@ -49,11 +49,11 @@ fn a_file_opened_once_is_counted_like_a_file_opened_alone() {
     let known = alone.counted_device().unwrap();
     let once = Residency::open_for_one_check(&path, known).unwrap();
     let is_counted = once.means == ResidencyMeans::Count;
-    assert_eq!(is_counted, once.opened.is_some(), "where cachestat counts, by fewer calls");
+    assert_eq!(is_counted, once.status_at_open.is_some(), "where cachestat counts, by fewer calls");
     assert_eq!(once.prove().unwrap(), alone.prove().unwrap());
     let other = |known: CountedDevice| CountedDevice { device: DeviceNumber(known.device.0 + 1), ..known };
     let elsewhere = Residency::open_for_one_check(&path, known.map(other)).unwrap();
-    assert_eq!(elsewhere.opened, None, "another device is examined");
+    assert_eq!(elsewhere.status_at_open, None, "another device is examined");
     assert_eq!(elsewhere.prove().unwrap(), alone.prove().unwrap());
 }
 

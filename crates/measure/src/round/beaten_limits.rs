@@ -1,8 +1,8 @@
-//! Beaten limits: if a reading was clearly faster than the control that should have limited it, the
-//! control gets a few more turns when the rounds of the state are over, and the record gets a line
-//! with their result.
+//! Beaten limits. If a reading was clearly faster than the control that should have limited it, the
+//! control gets a few more turns after the rounds of the state, and the record gets a line with
+//! their result.
 //!
-//! The verdict decides which of the two figures is the limit, and what that means for the reading.
+//! The verdict decides whether the control's rate in the rounds or in these turns is the limit.
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
@@ -15,62 +15,63 @@ use readlab_model::trial::TrialIndex;
 use readlab_model::units::Throughput;
 use readlab_record::{Limit, LimitKind, LimitUnit, Line};
 
-/// A reading that fetches more than this many times its bytes reads in larger pieces than the control
-/// of the device, which shows no limit for larger pieces.
-const FETCHED_TIMES_MAX: f64 = 1.1;
+/// If a trial fetches more than this many times the bytes that it reads, the kernel reads larger
+/// pieces for it than for the control `device`, so the control shows no limit for it.
+const FETCHED_RATIO_MAX: f64 = 1.1;
 
-/// A control and the reading that it should have limited.
+/// A control and the trial that it should have limited, as indexes into the progresses of the
+/// state.
 struct BeatenLimit {
     kind: LimitKind,
     control: usize,
-    by: usize,
+    beaten_by: usize,
 }
 
 impl Run<'_> {
     /// Measures the controls again that a reading beats, while there is time.
     pub(super) fn remeasure_beaten_limits(&mut self, state_run: &StateRun) -> RunResult {
         for beaten in self.beaten_limits(&state_run.progresses) {
-            let is_up = self.is_firmly_up(&state_run.clock)?;
+            let is_up = self.is_firm_time_up(&state_run.clock)?;
             let control = state_run.progresses[beaten.control].trial;
-            if !is_up && !self.resumed.is_measured_again(control) {
+            if !is_up && !self.resumed.was_measured_again(control) {
                 self.measure_again(&beaten, state_run)?;
             }
         }
         Ok(())
     }
 
-    /// The controls that a reading clearly beats, each with the fastest of these readings.
+    /// The controls that a trial clearly beats, each with the fastest of these trials.
     fn beaten_limits(&self, progresses: &[TrialProgress]) -> Vec<BeatenLimit> {
         let mut found: Vec<BeatenLimit> = Vec::new();
         for (by, reading) in progresses.iter().enumerate().filter(|(_, it)| self.may_beat_a_limit(it)) {
             for kind in [LimitKind::Device, LimitKind::Memory, LimitKind::Decoding] {
-                let Some(control) = self.control_of(kind, reading, progresses) else { continue };
+                let Some(control) = self.limiting_control(kind, reading, progresses) else { continue };
                 let is_unlike = kind == LimitKind::Device && self.fetches_more_than_it_reads(reading);
                 if is_unlike || !self.is_clearly_faster(kind, reading, &progresses[control]) {
                     continue;
                 }
                 let rate = |at: usize| self.median_rate(kind, &progresses[at]).unwrap_or_default();
                 match found.iter_mut().find(|had| had.control == control) {
-                    Some(had) if rate(had.by) < rate(by) => had.by = by,
+                    Some(had) if rate(had.beaten_by) < rate(by) => had.beaten_by = by,
                     Some(_) => {}
-                    None => found.push(BeatenLimit { kind, control, by }),
+                    None => found.push(BeatenLimit { kind, control, beaten_by: by }),
                 }
             }
         }
         found
     }
 
-    /// Whether the readings of a trial will be kept, as far as is known by now.
+    /// Whether a trial is no control, and nothing known now refutes its readings.
     fn may_beat_a_limit(&self, it: &TrialProgress) -> bool {
         let trial = &self.planned_trial(it).trial;
         let bytes = self.visited_bytes(it.trial);
         let refused = it.fastest_ns.is_none_or(|ns| self.plausibility.is_beyond_ceiling(trial, bytes, ns));
-        !it.ended && !trial.is_control() && !refused
+        !it.has_ended && !trial.is_control() && !refused
     }
 
-    /// The control that limits a reading: among the controls with at least as many threads as the
-    /// reading keeps busy, the one with the fewest.
-    fn control_of(
+    /// The control that limits a trial: the one with the fewest threads among the controls with at
+    /// least as many threads as the trial keeps busy.
+    fn limiting_control(
         &self,
         kind: LimitKind,
         reading: &TrialProgress,
@@ -89,7 +90,7 @@ impl Run<'_> {
             let same =
                 control.target == own.target && (kind == LimitKind::Device || control.decodes == own.decodes);
             let enough = kind == LimitKind::Device || control.threads() >= workers;
-            !it.ended && control.limit() == Some(kind) && visits && same && enough
+            !it.has_ended && control.limit() == Some(kind) && visits && same && enough
         };
         let controls = progresses.iter().enumerate().filter(|(_, it)| applies && fits(it));
         // Every control of the device shows a rate that the device can reach. The fastest one is
@@ -115,13 +116,13 @@ impl Run<'_> {
         rates.is_some_and(|(rate, limit)| rate > limit * Limit::BEYOND_FACTOR) && apart()
     }
 
-    /// Whether the kernel fetches bytes around those that a reading asks for.
+    /// Whether the kernel fetches many more bytes than a trial reads.
     fn fetches_more_than_it_reads(&self, it: &TrialProgress) -> bool {
         let asked_bytes = float(self.visited_bytes(it.trial));
         let wall_ns = stats::median(it.walls.iter().map(|wall| wall.value));
         let fetched_bytes = self.median_rate(LimitKind::Device, it).zip(wall_ns);
         let fetched_bytes = fetched_bytes.map(|(bytes_per_s, wall_ns)| bytes_per_s * wall_ns / 1e9);
-        asked_bytes > 0.0 && fetched_bytes.is_some_and(|bytes| bytes > FETCHED_TIMES_MAX * asked_bytes)
+        asked_bytes > 0.0 && fetched_bytes.is_some_and(|bytes| bytes > FETCHED_RATIO_MAX * asked_bytes)
     }
 
     /// The readings of a trial as rates, in the unit of the limit; empty if a meter or the number
@@ -144,7 +145,7 @@ impl Run<'_> {
     /// Takes a few more turns of a control and records the limit that they show. Earlier readings
     /// of the control are kept.
     fn measure_again(&mut self, beaten: &BeatenLimit, state_run: &StateRun) -> RunResult {
-        let (control, by) = (&state_run.progresses[beaten.control], &state_run.progresses[beaten.by]);
+        let (control, by) = (&state_run.progresses[beaten.control], &state_run.progresses[beaten.beaten_by]);
         let again = self.take_further_turns(control.trial)?;
         let Some(limit) = self.limit_of_control(beaten.kind, &again, by) else { return Ok(()) };
         let shown = |it| Throughput(self.median_rate(beaten.kind, it).unwrap_or_default());

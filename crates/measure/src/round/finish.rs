@@ -1,5 +1,5 @@
-//! The end of a state and of a run: outcomes, counts of what contenders do inside, and inspections.
-//! `rounds` decides why a state is over.
+//! The end of a state and of a run: outcomes, counts of system calls and allocations of contenders,
+//! and inspections. `rounds` decides when a state is over.
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
@@ -15,17 +15,18 @@ const TIME_USED_UP: &str = "the time for the whole run was used up";
 /// Why a trial that is not the fastest is not counted.
 const NOT_FASTEST: &str = "another trial is faster, and counting all trials would take too long";
 
-/// Number of contenders that are counted side by side, which is harmless because nothing is timed
-/// meanwhile.
+/// Number of contenders that are counted at the same time. They may disturb each other, because no
+/// reading is timed during counting.
 const CONTENDERS_COUNTED_AT_ONCE: usize = 2;
 
-/// Divisor of the time that the state has taken so far; counting again may take the quotient.
-const RECOUNTING_PARTS: u64 = 2;
+/// Divisor of the time that the state has taken so far. Repeated counting may take the quotient.
+const RECOUNTING_TIME_DIVISOR: u64 = 2;
 
 const COUNT_NAMES: [&str; 2] = ["mallocs", "syscalls"];
 
 impl Run<'_> {
-    /// Ends a state: every trial gets its outcome, and what contenders do inside is counted.
+    /// Ends a state: every trial gets its outcome, and system calls and allocations of its
+    /// contender are counted.
     pub(super) fn finish_state(
         &mut self,
         state_run: &mut StateRun,
@@ -45,20 +46,21 @@ impl Run<'_> {
         Ok(reason)
     }
 
-    /// Why the numbers of each trial cannot be true, in order. Called while all contenders can
-    /// still have further turns.
+    /// Why the numbers of each trial cannot be true, in the order of the trials; `None` for a trial
+    /// whose numbers can. Called before any contender is closed, because further turns may be
+    /// needed.
     fn find_refutations(&mut self, state_run: &mut StateRun) -> RunResult<Vec<Option<String>>> {
         let mut refuted = Vec::new();
         for progress in &mut state_run.progresses {
-            let has_numbers = !progress.ended && progress.fastest_ns.is_some();
+            let has_numbers = !progress.has_ended && progress.fastest_ns.is_some();
             refuted.push(if has_numbers { self.find_refutation(progress)? } else { None });
         }
         Ok(refuted)
     }
 
-    /// Closes all contenders; the outcome of trials whose samples are kept is `Measured`. `end` is
-    /// why the state is over. In a run that was stopped, a trial without a turn gets no outcome,
-    /// because it was only cut short.
+    /// Closes all contenders and writes the outcomes of the trials. `end` is why the state is over;
+    /// `None` if the run was stopped. In a stopped run a trial without a turn gets no outcome,
+    /// because a resumed run may still read it.
     fn conclude_trials(
         &mut self,
         state_run: &mut StateRun,
@@ -67,7 +69,7 @@ impl Run<'_> {
     ) -> RunResult {
         for (progress, refuted) in state_run.progresses.iter_mut().zip(refuted) {
             match end {
-                _ if progress.ended => {}
+                _ if progress.has_ended => {}
                 _ if progress.fastest_ns.is_some() => self.conclude_trial(progress, refuted)?,
                 None => self.sampler.close(progress.trial),
                 Some(end) => {
@@ -81,7 +83,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Ends a trial that has samples: it counts as measured unless its numbers are refused.
+    /// Ends a trial that has samples. Its outcome is `Measured` unless its numbers are refused.
     pub(crate) fn conclude_trial(
         &mut self,
         progress: &mut TrialProgress,
@@ -90,15 +92,15 @@ impl Run<'_> {
         let refuted = refuted.map(|reason| Outcome::Refused { reason });
         let refused = refuted.or_else(|| self.sampler.refusal(progress.trial));
         let outcome = refused.unwrap_or(Outcome::Measured);
-        progress.measured = outcome == Outcome::Measured;
+        progress.is_measured = outcome == Outcome::Measured;
         self.end_trial(progress, outcome)
     }
 
-    /// Counts what each measured contender does inside. If a count fails, the counts give the
-    /// reason and the run goes on.
+    /// Counts system calls and allocations of each measured contender. If a count fails, the record
+    /// has the reason and the run goes on.
     fn count_all(&mut self, state_run: &StateRun) -> RunResult {
         let mut due = Vec::new();
-        for progress in state_run.progresses.iter().filter(|it| it.measured && !it.counted) {
+        for progress in state_run.progresses.iter().filter(|it| it.is_measured && !it.is_counted) {
             match self.why_uncounted(state_run, progress) {
                 Some(why) => self.record_counts(progress.trial, missing_counts(why))?,
                 None => due.push(progress),
@@ -112,10 +114,10 @@ impl Run<'_> {
         self.count_again(state_run, &counted)
     }
 
-    /// Why a trial is not counted, if so. A trial that was counted in another cache state is always
-    /// counted, because that takes no time.
+    /// Why a trial is not counted; `None` if it is counted. A trial that was counted in another
+    /// cache state is always counted, because its counts are known.
     fn why_uncounted(&self, state_run: &StateRun, progress: &TrialProgress) -> Option<&'static str> {
-        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
+        let is_late = state_run.clock.is_time_used_up(self.sampler.elapsed_ns());
         match progress.trial {
             trial if self.sampler.is_counted(trial) => None,
             trial if is_late && self.plan.is_control(trial) => Some(TIME_USED_UP),
@@ -123,17 +125,17 @@ impl Run<'_> {
         }
     }
 
-    /// Counts again as often as the rules say, all trials in turn, so that all have about the same
-    /// number of counts if time runs out: after half of the time that the state has taken before,
-    /// or at the end of a firm budget.
+    /// Repeats the counting as often as the rules say, all trials in turn, so that all have about
+    /// the same number of counts. Stops after half of the time that the state has taken before, or
+    /// at the end of a firm budget.
     fn count_again(&mut self, state_run: &StateRun, counted: &[TrialIndex]) -> RunResult {
         let begun_ns = self.sampler.elapsed_ns();
-        let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_PARTS;
+        let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_TIME_DIVISOR;
         for _ in 1..self.plan.rules.counts {
             for chunk in counted.chunks(CONTENDERS_COUNTED_AT_ONCE) {
                 let now_ns = self.sampler.elapsed_ns();
                 let is_long = now_ns.saturating_sub(begun_ns) >= time_ns;
-                if is_long || self.is_time_up(|now_ns| state_run.clock.is_counting_up(now_ns))? {
+                if is_long || self.is_time_up(|now_ns| state_run.clock.is_counting_time_up(now_ns))? {
                     return Ok(());
                 }
                 let so_far = self.display.progress(1.0, now_ns);
@@ -147,9 +149,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Counts what these contenders do inside, while the state has time left.
+    /// Counts system calls and allocations of these contenders, if the state has time left.
     fn count_chunk(&mut self, state_run: &StateRun, chunk: &[&TrialProgress], so_far: Progress) -> RunResult {
-        let is_up = self.is_time_up(|now_ns| state_run.clock.is_counting_up(now_ns))?;
+        let is_up = self.is_time_up(|now_ns| state_run.clock.is_counting_time_up(now_ns))?;
         let is_due = |trial: &TrialIndex| !is_up || self.sampler.is_counted(*trial);
         let (due, late): (Vec<_>, Vec<_>) = chunk.iter().map(|it| it.trial).partition(is_due);
         for trial in late {
@@ -167,7 +169,7 @@ impl Run<'_> {
 
     fn record_counts(&mut self, trial: TrialIndex, counts: Counts) -> RunResult {
         self.sink.append(Line::Counts { trial, counts })?;
-        self.measured.push(trial);
+        self.counted_trials.push(trial);
         Ok(())
     }
 
@@ -179,8 +181,9 @@ impl Run<'_> {
             return Ok(());
         }
         let states = self.plan.states.iter().rev();
-        let mut trials: Vec<TrialIndex> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
-        trials.retain(|trial| self.measured.contains(trial));
+        let mut trials: Vec<TrialIndex> =
+            states.flat_map(|&state| self.plan.trials_in_state(state)).collect();
+        trials.retain(|trial| self.counted_trials.contains(trial));
         for trial in trials {
             let budget = self.plan.rules.budget;
             let is_up = |now_ns| matches!(budget, Budget::Firm(time) if now_ns >= time.0);

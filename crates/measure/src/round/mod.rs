@@ -1,9 +1,9 @@
 //! The order of a run: executes a plan state by state, in each state fill by fill and round by
 //! round, and in each round every trial once, until every trial is settled.
 //!
-//! Files, processes and the record are reached only through [`Sampler`] and [`Sink`], so whole runs
-//! are tested to the digit against a script. Every result is written at once, so a run may end at
-//! any moment. Rounds and turns are in `rounds`, the end of a state in `finish`. [`super::sampler`]
+//! This module uses files, processes and the record only through [`Sampler`] and [`Sink`], so tests
+//! run whole plans against a script. Every result is written at once, so a run may end at any
+//! moment. Rounds and turns are in `rounds`, the end of a state in `finish`. [`super::sampler`]
 //! takes readings and proves their cache state.
 
 mod beaten_limits;
@@ -63,7 +63,7 @@ pub struct Run<'a> {
     pub(super) display: ProgressDisplay,
     resumed: ResumeState<'a>,
     /// Trials that were measured and counted; they are inspected at the end.
-    measured: Vec<TrialIndex>,
+    counted_trials: Vec<TrialIndex>,
 }
 
 /// Executes a plan; every announced trial gets an outcome.
@@ -89,7 +89,7 @@ pub(super) fn end_reason(ended: RunResult<EndReason>) -> Result<EndReason, Recor
 }
 
 impl<'a> Run<'a> {
-    /// A run of a plan; `resumed` holds what an earlier part of the run has done.
+    /// A run of a plan; `resumed` has the results of an earlier part of the run.
     pub(super) fn new(
         plan: &'a Plan,
         resumed: ResumeState<'a>,
@@ -103,7 +103,7 @@ impl<'a> Run<'a> {
             plausibility: Plausibility::default(),
             display: ProgressDisplay::new(plan.states.len()),
             resumed,
-            measured: resumed.not_inspected(plan),
+            counted_trials: resumed.trials_not_inspected(plan),
         }
     }
 
@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
         mut self,
         measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> RunResult<EndReason>,
     ) -> Result<EndReason, RecordError> {
-        self.announce_absent()?;
+        self.record_absent_trials()?;
         let settled = self.run_states(measure);
         let ended = settled.and_then(|reason| self.inspect_measured().map(|()| reason));
         let ended = self.write_notes().and(ended);
@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
         Ok(reason)
     }
 
-    pub(super) fn announce_absent(&mut self) -> Result<(), RecordError> {
+    pub(super) fn record_absent_trials(&mut self) -> Result<(), RecordError> {
         for (trial, outcome) in &self.plan.absent {
             if !self.resumed.has_ended(trial.index) {
                 self.sink.append(Line::Trial(Box::new(trial.clone())))?;
@@ -141,7 +141,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Runs all states in order; returns whether time was up in one of them.
+    /// Runs all states in order; returns `Budget` if time was up in one of them, else `Settled`.
     fn run_states(
         &mut self,
         mut measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> RunResult<EndReason>,
@@ -149,7 +149,7 @@ impl<'a> Run<'a> {
         let mut reason = EndReason::Settled;
         let states = &self.plan.states;
         for (done, &state) in states.iter().enumerate() {
-            if self.plan.trials_of(state).is_empty() {
+            if self.plan.trials_in_state(state).is_empty() {
                 continue;
             }
             self.display.begin_state(done);
@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
 
     /// Begins a state; `states_left` is the number of states still to run, this one included.
     pub(super) fn begin_state(&mut self, state: CacheState, states_left: usize) -> StateRun {
-        let trials = self.plan.trials_of(state);
+        let trials = self.plan.trials_in_state(state);
         self.sink.announce_step(Step::State(state, trials.len()));
         // Results of controls in one state do not apply to the next.
         self.plausibility = Plausibility::default();
@@ -182,7 +182,7 @@ impl<'a> Run<'a> {
 
     fn measure_state(&mut self, state_run: &mut StateRun) -> RunResult<EndReason> {
         let state = state_run.state;
-        if let Some(reason) = self.resumed.rounds_ended(self.plan, state) {
+        if let Some(reason) = self.resumed.rounds_end_reason(self.plan, state) {
             return Ok(reason);
         }
         // An earlier part of the run may have ended before its last round was judged.
@@ -193,12 +193,12 @@ impl<'a> Run<'a> {
         self.record_stops(state_run).map(|()| end)
     }
 
-    /// Records why each trial has no more readings. If the reason is that another trial is faster,
-    /// it was recorded when the trial stopped; it is recorded again if the trial had more rounds
+    /// Records why each trial has no more readings. The reason that another trial is faster was
+    /// recorded when the trial stopped, so it is recorded again only if the trial had more rounds
     /// since then.
     fn record_stops(&mut self, state_run: &StateRun) -> RunResult {
-        let read = state_run.progresses.iter().filter(|it| !it.ended && !it.walls.is_empty());
-        let is_recorded = |it: &TrialProgress| it.stopped_after == Some(it.rounds());
+        let read = state_run.progresses.iter().filter(|it| !it.has_ended && !it.walls.is_empty());
+        let is_recorded = |it: &TrialProgress| it.rounds_at_stop == Some(it.rounds());
         for progress in read.filter(|it| !is_recorded(it)) {
             let stopped = progress.describe_stop(&self.plan.rules);
             self.sink.append(Line::Stopped { trial: progress.trial, stopped })?;
@@ -220,22 +220,22 @@ impl<'a> Run<'a> {
         Ok(self.sink.wants_end()? || is_up(self.sampler.elapsed_ns()))
     }
 
-    pub(crate) fn is_firmly_up(&mut self, clock: &StateClock) -> RunResult<bool> {
-        self.is_time_up(|now_ns| clock.is_firmly_up(now_ns))
+    pub(crate) fn is_firm_time_up(&mut self, clock: &StateClock) -> RunResult<bool> {
+        self.is_time_up(|now_ns| clock.is_firm_time_up(now_ns))
     }
 
     /// Writes the trial's line with the parameters in force, if it is not written yet.
     pub(crate) fn announce_trial(&mut self, progress: &mut TrialProgress, params: &Params) -> RunResult {
-        if progress.announced {
+        if progress.is_announced {
             return Ok(());
         }
-        progress.announced = true;
+        progress.is_announced = true;
         let mut trial = self.planned_trial(progress).trial.clone();
         trial.params.0.extend(params.0.clone());
         Ok(self.sink.append(Line::Trial(Box::new(trial)))?)
     }
 
-    fn handle_end(&mut self, progress: &mut TrialProgress, end: TrialEnd) -> RunResult {
+    fn handle_trial_end(&mut self, progress: &mut TrialProgress, end: TrialEnd) -> RunResult {
         match end {
             TrialEnd::Trial(outcome) => self.end_trial(progress, outcome),
             TrialEnd::Run(reason) => Err(reason.into()),
@@ -248,7 +248,7 @@ impl<'a> Run<'a> {
 
     /// Writes the trial's outcome; the trial has no further turns.
     pub(crate) fn end_trial(&mut self, progress: &mut TrialProgress, outcome: Outcome) -> RunResult {
-        progress.ended = true;
+        progress.has_ended = true;
         match outcome {
             Outcome::Measured => self.sampler.retire(progress.trial),
             _ => self.sampler.close(progress.trial),

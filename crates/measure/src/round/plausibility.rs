@@ -1,9 +1,8 @@
-//! The rules by which numbers can be true, learned from the controls of one state: the highest rate
-//! of visiting bytes in memory, the time that answering takes, and the CPU time that visiting
-//! costs.
+//! Bounds on numbers that can be true, learned from the controls of one state: the highest rate of
+//! visiting bytes in memory, the time that an answer takes, and the CPU time that a visit costs.
 //!
-//! The rules are here, in [`super::unaccounted`] and in [`readlab_record::VisitCost`];
-//! [`super::refutation`] handles trials that break one.
+//! The bounds are here, in [`super::unaccounted`] and in [`readlab_record::VisitCost`];
+//! [`super::refutation`] handles trials beyond a bound.
 
 use super::trial_progress::{TrialProgress, TurnCpu};
 use super::unaccounted::{CollectsGarbage, NULL_TURNS_MIN, ReplyOverhead, is_null};
@@ -13,17 +12,17 @@ use readlab_model::trial::{COMMAND, CacheState};
 use readlab_record::{Trial, VisitCost};
 use std::collections::BTreeMap;
 
-/// Number of readings that did not touch the bytes for which a trial is refused.
+/// A trial is refused if at least this many of its turns cannot have touched the bytes.
 const UNTOUCHED_READINGS_MIN: usize = 2;
 
-/// A rate can be true up to this multiple of the best rate at which a control visited bytes in
-/// memory. The ceiling is itself measured: a busy machine has been seen to halve it, and the
+/// A rate counts as possible up to this multiple of the best rate at which a control visited bytes
+/// in memory. The rate of the control is measured, too: a busy machine can halve it, and the
 /// last-level cache can serve a small file faster than memory. A loop that a compiler optimised
 /// away is hundreds of times faster.
-const CEILING_SLACK: f64 = 3.0;
+const CEILING_FACTOR: f64 = 3.0;
 
-/// Why these windows cannot be true: a reading takes time, so a window of 0 ns is impossible. Only
-/// a control may be too short for a coarse clock.
+/// Why the windows cannot be true if one of them is 0 ns; `None` otherwise. Only a control may be
+/// too short for a coarse clock.
 pub(super) fn why_window_is_zero(trial: &Trial, samples: &[Sample]) -> Option<String> {
     let is_one = !trial.is_control() && samples.iter().any(|sample| sample.wall_ns == 0);
     is_one.then(|| "it claims a window of 0 ns: its clock stood still".to_owned())
@@ -32,14 +31,14 @@ pub(super) fn why_window_is_zero(trial: &Trial, samples: &[Sample]) -> Option<St
 /// The highest plausible rate of a window: the rate of visiting bytes in memory.
 #[derive(Default)]
 struct VisitingCeiling {
-    /// Shortest time in which a control visited the bytes, by the number of bytes. Targets of one run
-    /// may differ in size; visiting more bytes takes at least as long.
+    /// Shortest time in which a control visited the bytes, by the number of bytes. Targets of one
+    /// run may differ in size; visiting more bytes takes at least as long.
     visit_ns: BTreeMap<u64, u64>,
 }
 
 impl VisitingCeiling {
     /// Learns from a turn of a control, if its answers prove that it visited the bytes.
-    fn raise(&mut self, trial: &Trial, bytes: u64, samples: &[Sample]) {
+    fn learn_from_control(&mut self, trial: &Trial, bytes: u64, samples: &[Sample]) {
         if trial.is_control() && samples.iter().all(|sample| sample.answer.proves(trial.work, &sample.answer))
         {
             let fastest = samples.iter().map(|sample| undisturbed_ns(trial, sample)).min();
@@ -56,7 +55,7 @@ impl VisitingCeiling {
             return None;
         }
         let ceiling_ns = self.visit_ns.range(..=bytes).map(|(_, visit_ns)| *visit_ns).max()?;
-        let is_too_short = (fastest_ns as f64) * CEILING_SLACK < ceiling_ns as f64;
+        let is_too_short = (fastest_ns as f64) * CEILING_FACTOR < ceiling_ns as f64;
         is_too_short.then(|| {
             format!("a window of {fastest_ns} ns is shorter than visiting the bytes in memory took: {ceiling_ns} ns")
         })
@@ -81,15 +80,15 @@ fn undisturbed_ns(trial: &Trial, sample: &Sample) -> u64 {
 pub(super) struct Plausibility {
     ceiling: VisitingCeiling,
     reply_overhead: ReplyOverhead,
-    visit: VisitCost,
+    visit_cost: VisitCost,
 }
 
 impl Plausibility {
     /// Learns from a turn of a trial whose readings visit this number of bytes.
     pub(super) fn learn(&mut self, trial: &Trial, bytes: u64, samples: &[Sample]) {
-        self.ceiling.raise(trial, bytes, samples);
+        self.ceiling.learn_from_control(trial, bytes, samples);
         self.reply_overhead.learn(trial, samples);
-        samples.iter().for_each(|sample| self.visit.learn(trial, sample));
+        samples.iter().for_each(|sample| self.visit_cost.learn(trial, sample));
     }
 
     pub(super) fn is_beyond_ceiling(&self, trial: &Trial, bytes: u64, fastest_ns: u64) -> bool {
@@ -128,7 +127,7 @@ impl Plausibility {
         if has_null && self.reply_overhead.turns() < NULL_TURNS_MIN {
             return None;
         }
-        self.reply_overhead.refutes(&progress.turns, CollectsGarbage(planned.collects))
+        self.reply_overhead.refutation(&progress.turns, CollectsGarbage(planned.collects_garbage))
     }
 
     /// Why warm readings cannot be true, if they had too little CPU time to visit the bytes.
@@ -136,16 +135,17 @@ impl Plausibility {
         if trial.state != CacheState::Warm {
             return None;
         }
-        let is_too_little =
-            |turn: &&TurnCpu| self.visit.is_too_little(trial, turn.readings, turn.cpu_most_ns);
-        let untouched_turns = || progress.undelivered.iter().filter(is_too_little);
-        let least = untouched_turns().min_by_key(|turn| turn.cpu_most_ns)?;
-        let needed_ns = self.visit.least_ns(trial, least.readings)?;
+        let is_too_little = |turn: &&TurnCpu| {
+            self.visit_cost.is_too_short_to_visit(trial, turn.reading_count, turn.cpu_max_ns)
+        };
+        let untouched_turns = || progress.undelivered_turns.iter().filter(is_too_little);
+        let least = untouched_turns().min_by_key(|turn| turn.cpu_max_ns)?;
+        let needed_ns = self.visit_cost.least_cpu_ns(trial, least.reading_count)?;
         let (found, all) = (untouched_turns().count(), progress.turns.len());
         (found >= UNTOUCHED_READINGS_MIN.min(all)).then(|| {
             format!(
                 "{found} of {all} turns cannot have touched the bytes: {} ns of CPU time are less than a third of what visiting them in memory takes, {needed_ns} ns",
-                least.cpu_most_ns
+                least.cpu_max_ns
             )
         })
     }

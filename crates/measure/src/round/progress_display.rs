@@ -1,6 +1,6 @@
-//! Progress of a run, for the progress bar. The progress of a state is the share that its trials
-//! have of the readings they need, or the used share of its time, whichever is larger. The counting
-//! after the rounds is added. The progress decides nothing.
+//! Progress of a run, for the progress bar. The progress of a state is the larger of two shares:
+//! its readings of all readings that its trials need, and its used time of all its time. The time
+//! of counting after the rounds is added. No decision depends on the progress.
 
 use super::Run;
 use super::state_run::StateRun;
@@ -13,24 +13,24 @@ const COUNTING_READINGS: u64 = 4;
 
 /// The share of a run that is shown as done. It never decreases.
 pub(crate) struct ProgressDisplay {
-    states: usize,
-    states_done: usize,
+    state_count: usize,
+    states_done_count: usize,
     share_shown: f64,
 }
 
 impl ProgressDisplay {
-    pub(super) fn new(states: usize) -> ProgressDisplay {
-        ProgressDisplay { states, states_done: 0, share_shown: 0.0 }
+    pub(super) fn new(state_count: usize) -> ProgressDisplay {
+        ProgressDisplay { state_count, states_done_count: 0, share_shown: 0.0 }
     }
 
     pub(crate) fn begin_state(&mut self, states_done: usize) {
-        self.states_done = states_done;
+        self.states_done_count = states_done;
     }
 
     /// The share of the whole run that is done, if `of_state` is the share of the current state
     /// that is done.
     pub(crate) fn progress(&mut self, of_state: f64, elapsed_ns: u64) -> Progress {
-        let share = (count(self.states_done) + of_state) / count(self.states.max(1));
+        let share = (count(self.states_done_count) + of_state) / count(self.state_count.max(1));
         // `share` is NaN if nothing was done in no time; `max` ignores NaN.
         self.share_shown = self.share_shown.max(share);
         Progress { share: self.share_shown, elapsed_ns }
@@ -59,7 +59,7 @@ impl Run<'_> {
     }
 
     fn counting_ns<'a>(&self, progresses: impl Iterator<Item = &'a TrialProgress>) -> u64 {
-        let open = progresses.filter(|it| !it.counted && !self.sampler.is_counted(it.trial));
+        let open = progresses.filter(|it| !it.is_counted && !self.sampler.is_counted(it.trial));
         open.filter_map(|it| it.fastest_ns).map(|fastest_ns| COUNTING_READINGS * fastest_ns).sum()
     }
 }

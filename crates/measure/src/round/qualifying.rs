@@ -1,15 +1,17 @@
-//! Qualifying: which trials of a race get further rounds. A trial stops when a rival is faster by
-//! more than matters. When one trial is left, the rest of the time is spent to confirm it and to
-//! narrow the intervals that a report needs most. Only trials that deliver the same bytes are
-//! rivals: decoded content of an archive is not compared with the archive's bytes.
+//! Qualifying decides which trials of a race get further rounds. A trial stops when a rival is
+//! faster by more than the indifference zone. When one trial is left, the rest of the time is used
+//! to confirm that trial and to narrow the intervals that a report needs most. Only trials that
+//! deliver the same bytes are rivals: decoded content of an archive is not compared with the
+//! archive's bytes.
 //!
 //! After each round, the noise of each rival is estimated from the readings of all rivals, stopped
-//! ones included ([`ContestRivals`]), and [`stats::find_stops`] returns the competing trials that are
-//! behind. A stop never changes what is reported: a trial keeps its readings and their interval. The
-//! leader's own numbers must be plausible, because otherwise it would stop all other trials.
+//! ones included ([`ContestRivals`]), and [`stats::find_stops`] returns the competing trials that
+//! are behind. A stop never changes what is reported: a trial keeps its readings and their
+//! interval. The leader's own numbers must be plausible, because otherwise it would stop all other
+//! trials.
 //!
-//! All decisions follow from the readings and from which trials were stopped before. So a run that
-//! was interrupted and resumed decides as it would have without the interruption.
+//! All decisions depend only on the readings and on the trials that were stopped before. So a
+//! resumed run decides in the same way as a run without an interruption.
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
@@ -20,21 +22,22 @@ use readlab_record::{Contest, Line, Outcome, StopReason};
 
 /// Two trials tie if the half-width of their ratio's interval is at most this many times the
 /// requested precision of a median.
-const TIE_PRECISIONS: f64 = 2.0;
+const TIE_PRECISION_FACTOR: f64 = 2.0;
 
-/// The winner was chosen because its readings were fast, so it gets further rounds: this many times
-/// as many as it was chosen by, so that they outweigh those.
-const FRESH_ROUNDS: u32 = 2;
+/// The winner gets this many times as many further rounds as those by which it was chosen. The
+/// rounds of the choice favour it, because it was chosen for fast readings in them; the further
+/// rounds outweigh them.
+const FRESH_ROUNDS_FACTOR: u32 = 2;
 
-/// The rivals of one contest that have readings, and the noise that they share. Rivals are referred
-/// to by their index in `rivals`.
+/// The rivals of one contest that have readings, and their pooled noise. Rivals are identified by
+/// their index in `rivals`.
 struct ContestRivals<'a> {
     rivals: Vec<Rival<'a>>,
-    shared: SharedVariance,
+    shared_variance: SharedVariance,
 }
 
 struct Rival<'a> {
-    at: usize,
+    progress_index: usize,
     contender: &'a str,
     role: Role,
     median_ns: f64,
@@ -46,15 +49,16 @@ impl<'a> ContestRivals<'a> {
         for (at, it) in state_run.progresses.iter().enumerate() {
             let planned = plan.planned_trial(it.trial);
             let is_rival = !planned.trial.is_control() && planned.trial.contest() == contest;
-            if let Some(median_ns) = it.median_ns().filter(|_| is_rival && !it.ended) {
+            if let Some(median_ns) = it.median_ns().filter(|_| is_rival && !it.has_ended) {
                 let (contender, role) = (planned.trial.contender(), planned.role);
-                rivals.push(Rival { at, contender, role, median_ns });
+                rivals.push(Rival { progress_index: at, contender, role, median_ns });
             }
         }
-        // The readings decide when this race ends. If time ends it, the intervals of its report are
-        // narrower.
-        let shared = SharedVariance::new(rivals.iter().map(|it| &state_run.progresses[it.at].walls));
-        ContestRivals { rivals, shared: shared.of_decided_race() }
+        // The readings decide when this race ends, so the wider intervals of a decided race apply.
+        // If time ends the race, its report has narrower intervals.
+        let shared =
+            SharedVariance::new(rivals.iter().map(|it| &state_run.progresses[it.progress_index].walls));
+        ContestRivals { rivals, shared_variance: shared.of_decided_race() }
     }
 
     fn methods_of_language(&self, it: usize) -> Vec<usize> {
@@ -67,8 +71,8 @@ impl<'a> ContestRivals<'a> {
         methods_of_language.iter().copied().min_by(|&a, &b| median_ns(a).total_cmp(&median_ns(b)))
     }
 
-    /// Whether a trial is the usual or the best method of its language, and the difference between
-    /// the two is not clear yet.
+    /// Whether a trial is the usual or the best method of its language, while the difference
+    /// between these two methods is not clear.
     fn is_open_method(&self, it: usize) -> bool {
         let methods_of_language = self.methods_of_language(it);
         let usual =
@@ -77,7 +81,7 @@ impl<'a> ContestRivals<'a> {
         if best == usual || it != best && it != usual {
             return false;
         }
-        let ratio = self.shared.ratio_of_chosen(best, usual, methods_of_language.len() - 1);
+        let ratio = self.shared_variance.ratio_of_chosen(best, usual, methods_of_language.len() - 1);
         ratio.and_then(|ratio| ratio.significance()).is_none_or(|clear| clear == Significance::Tie)
     }
 
@@ -104,12 +108,14 @@ impl Run<'_> {
     fn qualify_in(&mut self, state_run: &mut StateRun, contest: Contest) -> RunResult {
         let Some(leader) = self.find_leader(state_run, contest)? else { return Ok(()) };
         let field = ContestRivals::new(state_run, self.plan, contest);
-        let place = |it: usize| field.rivals[it].at;
+        let place = |it: usize| field.rivals[it].progress_index;
         let mut running: Vec<usize> = (0..field.rivals.len()).collect();
         running.retain(|&it| state_run.progresses[place(it)].competes());
         let zone = Indifference::within(self.plan.rules.indifference);
-        let behind: Vec<usize> =
-            stats::find_stops(&field.shared, &running, zone).into_iter().map(|stop| stop.trial).collect();
+        let behind: Vec<usize> = stats::find_stops(&field.shared_variance, &running, zone)
+            .into_iter()
+            .map(|stop| stop.trial)
+            .collect();
         for &it in &behind {
             if !self.is_needed(state_run, &field, leader, it) {
                 self.stop_trial(&mut state_run.progresses[place(it)], StopReason::NotFirst)?;
@@ -150,26 +156,26 @@ impl Run<'_> {
         if let [first] = left {
             return Some(*first);
         }
-        let first = field.rivals.iter().position(|rival| rival.at == leader)?;
-        let tie = TIE_PRECISIONS * self.plan.rules.precision;
+        let first = field.rivals.iter().position(|rival| rival.progress_index == leader)?;
+        let tie = TIE_PRECISION_FACTOR * self.plan.rules.precision;
         let ties = |&it: &usize| {
-            let ends = field.shared.ratio(it, first).and_then(|ratio| ratio.ci95).map(|it| it.ends);
+            let ends = field.shared_variance.ratio(it, first).and_then(|ratio| ratio.ci95).map(|it| it.ends);
             it == first || ends.is_some_and(|ends| ends.holds(1.0) && ends.half_width() <= tie)
         };
         (self.plan.rules.indifference <= 0.0 && left.iter().all(ties)).then_some(first)
     }
 
-    /// Whether the winner is precise, or has enough further rounds beside those by which it was
+    /// Whether the winner is precise, or has enough further rounds after those by which it was
     /// chosen.
     fn is_confirmed(&self, state_run: &StateRun, winner: &TrialProgress) -> bool {
         let rules = &self.plan.rules;
         let rivals = state_run.progresses.iter().filter(|it| self.are_rivals(it, winner));
-        let chosen_after = rivals.filter_map(|it| it.stopped_after).max().unwrap_or(0);
-        let fresh = chosen_after.saturating_mul(FRESH_ROUNDS).min(rules.min_runs);
+        let chosen_after = rivals.filter_map(|it| it.rounds_at_stop).max().unwrap_or(0);
+        let fresh = chosen_after.saturating_mul(FRESH_ROUNDS_FACTOR).min(rules.min_runs);
         winner.is_settled(rules) || winner.rounds() >= rules.min_runs.max(chosen_after.saturating_add(fresh))
     }
 
-    /// Whether a rival has no reading yet and gets one if there is time.
+    /// Whether a trial of the contest has no reading yet and gets one if there is time.
     fn waits_for_others(&self, state_run: &StateRun, contest: Contest) -> bool {
         let waiting = self.waiting_trials(state_run);
         let trials = waiting.into_iter().map(|at| state_run.progresses[at].trial);
@@ -180,16 +186,20 @@ impl Run<'_> {
     /// trials that share the first rank, the best method of each language, and its usual method as
     /// long as the difference between the two is not clear. Returns whether any trial is resumed.
     fn resume_needed_trials(&self, state_run: &mut StateRun, field: &ContestRivals, first: usize) -> bool {
-        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
+        let is_late = state_run.clock.is_time_used_up(self.sampler.elapsed_ns());
         let is_asked_for = |it: usize| {
-            let is_first_rank =
-                || !matches!(field.shared.against_first(first, it), Some(Significance::Slower));
+            let is_first_rank = || {
+                !matches!(
+                    field.shared_variance.significance_against_first(first, it),
+                    Some(Significance::Slower)
+                )
+            };
             field.is_open_method(it) || field.is_best_method(it) || is_first_rank()
         };
         let mut any = false;
         for (it, rival) in field.rivals.iter().enumerate() {
-            let progress = &mut state_run.progresses[rival.at];
-            let is_out = progress.stopped == Some(StopReason::NotFirst);
+            let progress = &mut state_run.progresses[rival.progress_index];
+            let is_out = progress.stop_reason == Some(StopReason::NotFirst);
             let may_improve = !is_late && is_out && progress.is_imprecise(&self.plan.rules);
             progress.is_refined = may_improve && is_asked_for(it);
             any |= progress.is_refined;
@@ -208,14 +218,14 @@ impl Run<'_> {
     /// and the trials that the user named have further rounds.
     fn is_needed(&self, state_run: &StateRun, field: &ContestRivals, leader: usize, it: usize) -> bool {
         let rival = &field.rivals[it];
-        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
+        let is_late = state_run.clock.is_time_used_up(self.sampler.elapsed_ns());
         match rival.role {
             Role::Baseline => return true,
-            Role::Common => return !is_late,
+            Role::SuiteBaseline => return !is_late,
             Role::Usual | Role::Candidate => {}
         }
         let is_own = rival.contender == self.planned_trial(&state_run.progresses[leader]).trial.contender();
-        let has_few = state_run.progresses[rival.at].rounds() < ROUNDS_MIN;
+        let has_few = state_run.progresses[rival.progress_index].rounds() < ROUNDS_MIN;
         has_few && (!is_late || is_own) && field.is_open_method(it)
     }
 
@@ -223,28 +233,29 @@ impl Run<'_> {
     /// baseline.
     pub(super) fn is_left_behind(&self, state_run: &StateRun, progress: &TrialProgress) -> bool {
         let role = self.planned_trial(progress).role;
-        let is_baseline = role == Role::Baseline || role == Role::Common && progress.stopped.is_none();
+        let is_baseline =
+            role == Role::Baseline || role == Role::SuiteBaseline && progress.stop_reason.is_none();
         if self.plan.rules.focus != Focus::First || is_baseline || self.is_control(progress) {
             return false;
         }
         let has_numbers =
-            |it: &&TrialProgress| self.are_rivals(it, progress) && it.measured && !self.is_control(it);
+            |it: &&TrialProgress| self.are_rivals(it, progress) && it.is_measured && !self.is_control(it);
         let medians = state_run.progresses.iter().filter(has_numbers);
         let medians = medians.filter_map(|it| it.median_ns().map(|median_ns| (median_ns, it)));
         let leader = medians.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, it)| it);
         let ratio = leader.and_then(|it| stats::ratio_at(&it.walls, &progress.walls, Confidence::REPORTED));
-        progress.stopped == Some(StopReason::NotFirst) || ratio.is_some_and(|ends| ends.high < 1.0)
+        progress.stop_reason == Some(StopReason::NotFirst) || ratio.is_some_and(|ends| ends.high < 1.0)
     }
 
     /// Stops a trial: it has no further round, and its process is ended.
     fn stop_trial(&mut self, progress: &mut TrialProgress, why: StopReason) -> RunResult {
-        progress.stopped = Some(why);
+        progress.stop_reason = Some(why);
         if why != StopReason::NotFirst {
             return Ok(());
         }
         self.sampler.retire(progress.trial);
         let stopped = progress.describe_stop(&self.plan.rules);
-        progress.stopped_after = Some(stopped.rounds);
+        progress.rounds_at_stop = Some(stopped.rounds);
         Ok(self.sink.append(Line::Stopped { trial: progress.trial, stopped })?)
     }
 }

@@ -17,15 +17,15 @@ use readlab_record::{EndReason, Line, Outcome};
 use std::ops::Range;
 
 /// Number of contenders that are started ahead while another one reads untimed.
-const STARTED_AHEAD: usize = 2;
+const CONTENDERS_STARTED_AHEAD: usize = 2;
 
-/// A turn may take this many times as long as a start with its untimed reading, because that
-/// reading may come from memory.
+/// A turn may take this many times as long as a start with its untimed reading, because the untimed
+/// reading may get its bytes from memory.
 const STARTS_PER_TURN: u64 = 4;
 
-/// A waiting trial is started if there is time for this many turns of this and of each other trial:
-/// an untimed one, and one in each of two rounds.
-const TURNS_MIN: u64 = 3;
+/// A waiting trial is started if there is time for this many turns of it and of each other trial:
+/// an untimed turn, and a turn in each of two rounds.
+const AFFORDABLE_TURNS_MIN: u64 = 3;
 
 /// Rounds for which contenders are started together.
 struct RoundSpan {
@@ -36,8 +36,9 @@ struct RoundSpan {
 }
 
 impl Run<'_> {
-    /// Takes rounds from `first` on until every trial is settled or time is up: warm rounds over
-    /// several fills, all others in one span. Then measures beaten limits again.
+    /// Takes rounds from `first` on until every trial is settled or time is up. Warm rounds are
+    /// spread over several fills, rounds of other states are one span. Then measures beaten limits
+    /// again.
     pub(crate) fn measure_from(
         &mut self,
         first: NextRound,
@@ -57,7 +58,7 @@ impl Run<'_> {
         let rounds_per_fill = self.plan.rules.rounds_per_fill();
         for spans_before in 0_u32.. {
             let begin = first.round.saturating_add(spans_before.saturating_mul(rounds_per_fill));
-            if self.is_time_up(|now_ns| state_run.clock.is_up(begin, now_ns))? {
+            if self.is_time_up(|now_ns| state_run.clock.is_over(begin, now_ns))? {
                 return Ok(EndReason::Budget);
             }
             let fill = first.fill.saturating_add(spans_before);
@@ -77,8 +78,8 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Fills the cache. If it cannot be filled, returns `false`, and that is the outcome of every
-    /// trial without a sample.
+    /// Fills the cache; returns whether the fill succeeded. If it failed, the failure becomes the
+    /// outcome of every trial without a sample.
     pub(crate) fn try_fill(&mut self, fill: u32, state_run: &mut StateRun) -> RunResult<bool> {
         self.sink.announce_step(Step::Fill(fill));
         match self.sampler.fill(fill) {
@@ -98,7 +99,7 @@ impl Run<'_> {
             self.sink.append(Line::Warning { text })?;
         }
         for progress in &mut state_run.progresses {
-            if !progress.ended && progress.walls.is_empty() {
+            if !progress.has_ended && progress.walls.is_empty() {
                 self.announce_trial(progress, &Params::default())?;
                 self.end_trial(progress, outcome.clone())?;
             }
@@ -106,8 +107,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Starts the contenders that are due, then takes rounds until all trials are settled, the
-    /// rounds of the span are done, or time is up. Contenders that a firm budget left unstarted
+    /// Starts the contenders of the span, then takes rounds until all trials are settled, the
+    /// rounds of the span are done, or time is up. If a firm budget left contenders unstarted, they
     /// are started when all others are settled.
     fn run_span(&mut self, span: &RoundSpan, state_run: &mut StateRun) -> RunResult<EndReason> {
         if span.spans_before.is_multiple_of(FILLS_PER_START) {
@@ -118,19 +119,19 @@ impl Run<'_> {
         for round in span.rounds.clone() {
             self.start_named_trials(state_run)?;
             self.start_waiting_trials(state_run)?;
-            let mut live = state_run.live_trials_among(self.plan, |it| it.announced);
+            let mut live = state_run.live_trials_among(self.plan, |it| it.is_announced);
             if live.is_empty() {
-                let mut waiting = state_run.live_trials_among(self.plan, |it| !it.announced);
-                let has_time = !state_run.clock.is_late(self.sampler.elapsed_ns());
+                let mut waiting = state_run.live_trials_among(self.plan, |it| !it.is_announced);
+                let has_time = !state_run.clock.is_time_used_up(self.sampler.elapsed_ns());
                 waiting.retain(|&at| has_time || !self.is_waiting(&state_run.progresses[at]));
                 self.start_trials(&waiting, state_run)?;
-                live = state_run.live_trials_among(self.plan, |it| it.announced);
+                live = state_run.live_trials_among(self.plan, |it| it.is_announced);
             }
             if live.is_empty() {
-                let is_up = self.is_firmly_up(&state_run.clock)?;
+                let is_up = self.is_firm_time_up(&state_run.clock)?;
                 return Ok(if is_up { EndReason::Budget } else { EndReason::Settled });
             }
-            if self.is_time_up(|now_ns| state_run.clock.is_up(round, now_ns))? {
+            if self.is_time_up(|now_ns| state_run.clock.is_over(round, now_ns))? {
                 return Ok(EndReason::Budget);
             }
             let state = state_run.state;
@@ -156,9 +157,10 @@ impl Run<'_> {
         }
         let due = self.named_trials_first(due, state_run);
         let only_controls = state_run.progresses.iter().all(|it| self.is_control(it));
-        let end_ns = state_run.clock.starting_end_ns(self.sampler.elapsed_ns());
+        let end_ns = state_run.clock.start_deadline_ns(self.sampler.elapsed_ns());
         let has_others = |it: &TrialProgress| only_controls || !self.is_control(it);
-        let mut any = state_run.progresses.iter().any(|it| it.announced && !it.ended && has_others(it));
+        let mut any =
+            state_run.progresses.iter().any(|it| it.is_announced && !it.has_ended && has_others(it));
         let mut longest_ns = state_run.longest_start_ns;
         for (place, &at) in due.iter().enumerate() {
             let now_ns = self.sampler.elapsed_ns();
@@ -167,14 +169,17 @@ impl Run<'_> {
                 true => state_run.clock.ends_within(now_ns, longest_ns * (place as u64 + 1)),
                 false => now_ns >= end_ns,
             };
-            if self.is_firmly_up(&state_run.clock)? || any && is_late {
+            if self.is_firm_time_up(&state_run.clock)? || any && is_late {
                 break;
             }
-            let next = due[place..].iter().take(1 + STARTED_AHEAD).map(|&at| state_run.progresses[at].trial);
+            let next = due[place..]
+                .iter()
+                .take(1 + CONTENDERS_STARTED_AHEAD)
+                .map(|&at| state_run.progresses[at].trial);
             self.sampler.launch(&next.collect::<Vec<_>>());
             let progress = &mut state_run.progresses[at];
-            self.start(progress)?;
-            any |= !progress.ended && (only_controls || !self.is_control(progress));
+            self.start_and_warm_up(progress)?;
+            any |= !progress.has_ended && (only_controls || !self.is_control(progress));
             longest_ns = longest_ns.max(self.sampler.elapsed_ns().saturating_sub(now_ns));
         }
         state_run.longest_start_ns = longest_ns;
@@ -188,40 +193,41 @@ impl Run<'_> {
         if !matches!(self.plan.rules.budget, Budget::Firm(_)) {
             return Ok(());
         }
-        let mut waiting = state_run.live_trials_among(self.plan, |it| !it.announced);
+        let mut waiting = state_run.live_trials_among(self.plan, |it| !it.is_announced);
         waiting.retain(|&at| self.planned_trial(&state_run.progresses[at]).is_first_named);
         self.start_trials(&waiting, state_run)
     }
 
     /// Whether a trial is not started because a prediction leaves no time for it.
     fn is_waiting(&self, progress: &TrialProgress) -> bool {
-        !progress.announced && !progress.ended && self.planned_trial(progress).wait_reason.is_some()
+        !progress.is_announced && !progress.has_ended && self.planned_trial(progress).wait_reason.is_some()
     }
 
-    /// Trials without a reading that may still have one, if the state has time: trials that wait,
-    /// and in a race also trials that a firm budget left unstarted before the first round.
+    /// Trials without a reading that get one if the state has time: waiting trials, and in a race
+    /// also trials that a firm budget left unstarted before the first round.
     pub(super) fn waiting_trials(&self, state_run: &StateRun) -> Vec<usize> {
-        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
+        let is_late = state_run.clock.is_time_used_up(self.sampler.elapsed_ns());
         let is_race = self.plan.rules.focus == Focus::First;
         let may_start = |at: &usize| {
             let progress = &state_run.progresses[*at];
-            let is_unread = is_race && !progress.announced && !progress.ended;
+            let is_unread = is_race && !progress.is_announced && !progress.has_ended;
             !is_late && (is_unread || self.is_waiting(progress))
         };
         (0..state_run.progresses.len()).filter(may_start).collect()
     }
 
-    /// Starts waiting trials in the order of the plan, as many as the turns so far leave time for.
-    /// The reading on which the prediction was based may have been slower than readings of these
-    /// trials.
+    /// Starts waiting trials in the order of the plan, as many as there is time for by the duration
+    /// of the turns so far. The prediction may be too long, because the reading behind it may have
+    /// been slower than readings of these trials.
     fn start_waiting_trials(&mut self, state_run: &mut StateRun) -> RunResult {
         let mut waiting = self.waiting_trials(state_run);
-        if waiting.is_empty() || state_run.turns == 0 {
+        if waiting.is_empty() || state_run.turn_count == 0 {
             return Ok(());
         }
-        let turns_ns = (state_run.turns_ns / state_run.turns).max(1).saturating_mul(TURNS_MIN);
+        let turns_ns =
+            (state_run.total_turns_ns / state_run.turn_count).max(1).saturating_mul(AFFORDABLE_TURNS_MIN);
         let each_ns = turns_ns.saturating_add(state_run.longest_start_ns);
-        let others = state_run.live_trials_among(self.plan, |it| it.announced).len() as u64;
+        let others = state_run.live_trials_among(self.plan, |it| it.is_announced).len() as u64;
         let left_ns = state_run.clock.left_ns(self.sampler.elapsed_ns());
         let affordable = left_ns.saturating_sub(turns_ns.saturating_mul(others)) / each_ns;
         waiting.truncate(usize::try_from(affordable).unwrap_or(usize::MAX));
@@ -242,9 +248,9 @@ impl Run<'_> {
         sorted
     }
 
-    /// Starts a contender and makes it read untimed until it is warm. If that fails, the failure is
-    /// the trial's outcome.
-    pub(crate) fn start(&mut self, progress: &mut TrialProgress) -> RunResult {
+    /// Starts a contender and makes it read untimed until it is warm. A failure becomes the trial's
+    /// outcome.
+    pub(crate) fn start_and_warm_up(&mut self, progress: &mut TrialProgress) -> RunResult {
         self.sink.announce_step(Step::Start(progress.trial));
         let opened = self.sampler.open(progress.trial);
         let params = opened.as_ref().cloned().unwrap_or_default();
@@ -254,7 +260,7 @@ impl Run<'_> {
         self.write_notes()?;
         match ready {
             Ok(()) => Ok(()),
-            Err(end) => self.handle_end(progress, end),
+            Err(end) => self.handle_trial_end(progress, end),
         }
     }
 
@@ -268,7 +274,7 @@ impl Run<'_> {
         state_run: &mut StateRun,
     ) -> RunResult<Option<EndReason>> {
         let block_of = |at: usize| self.planned_trial(&state_run.progresses[at]).block;
-        let mut order = self.plan.order(begin.state, begin.round, live, block_of);
+        let mut order = self.plan.round_order(begin.state, begin.round, live, block_of);
         let round_ns = state_run.longest_start_ns.saturating_mul(STARTS_PER_TURN * order.len() as u64);
         if state_run.clock.ends_within(self.sampler.elapsed_ns(), round_ns) {
             order = self.named_trials_first(&order, state_run);
@@ -276,7 +282,7 @@ impl Run<'_> {
         let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let (blocks, mut slot, mut last) = (self.plan.block_count(), begin, None);
         for (position, at) in (0..).zip(order) {
-            if self.is_firmly_up(&state_run.clock)? {
+            if self.is_firm_time_up(&state_run.clock)? {
                 return Ok(Some(EndReason::Budget));
             }
             let block = self.planned_trial(&state_run.progresses[at]).block;
@@ -288,27 +294,27 @@ impl Run<'_> {
             }
             let progress = &mut state_run.progresses[at];
             // The trial may have ended when its block began.
-            if progress.ended {
+            if progress.has_ended {
                 continue;
             }
             let slot = Slot { position, ..slot };
             self.announce_turn(&slot, of, progress);
             let begun_ns = self.sampler.elapsed_ns();
             self.take_turn(&slot, progress)?;
-            state_run.turns += 1;
-            state_run.turns_ns += self.sampler.elapsed_ns().saturating_sub(begun_ns);
+            state_run.turn_count += 1;
+            state_run.total_turns_ns += self.sampler.elapsed_ns().saturating_sub(begun_ns);
         }
         Ok(None)
     }
 
-    /// Applies the settings of the block whose first trial is at index `at`. In the warm state, fills
-    /// the cache under these settings, and returns `false` if it cannot be filled.
+    /// Applies the settings of the block whose first trial is at index `at`. In the warm state,
+    /// fills the cache under these settings, and returns `false` if it cannot be filled.
     fn begin_block(&mut self, slot: &Slot, at: usize, state_run: &mut StateRun) -> RunResult<bool> {
         let progress = &mut state_run.progresses[at];
         let applied = self.sampler.apply_settings(progress.trial);
         self.write_notes()?;
         if let Err(end) = applied {
-            self.handle_end(progress, end)?;
+            self.handle_trial_end(progress, end)?;
         }
         if slot.state == CacheState::Warm {
             state_run.is_unfillable = !self.try_fill(slot.fill, state_run)?;
@@ -316,8 +322,8 @@ impl Run<'_> {
         Ok(!state_run.is_unfillable)
     }
 
-    /// Announces a turn of a trial in a round of `of` trials. Drawing it takes time, which is no
-    /// part of the turn.
+    /// Announces a turn of a trial in a round of `of` trials. Called before the turn, because
+    /// drawing the progress takes time.
     pub(crate) fn announce_turn(&mut self, slot: &Slot, of: u32, progress: &TrialProgress) {
         let (trial, &Slot { round, position, .. }) = (progress.trial, slot);
         self.sink.announce_step(Step::Turn { trial, round, position, of });
@@ -334,7 +340,7 @@ impl Run<'_> {
         self.write_notes()?;
         match taken {
             Ok(samples) => self.record_samples(slot, progress, samples),
-            Err(end) => self.handle_end(progress, end),
+            Err(end) => self.handle_trial_end(progress, end),
         }
     }
 
@@ -355,7 +361,7 @@ impl Run<'_> {
         for sample in samples {
             self.sink.append(Line::Sample(Box::new(sample)))?;
         }
-        self.record_missing(progress)?;
+        self.record_missing_meters(progress)?;
         if slot.rung.is_none() {
             return Ok(());
         }
@@ -366,9 +372,9 @@ impl Run<'_> {
     }
 
     /// Records, once for each trial, the meters that could not be read.
-    fn record_missing(&mut self, progress: &mut TrialProgress) -> RunResult {
+    fn record_missing_meters(&mut self, progress: &mut TrialProgress) -> RunResult {
         for (meter, reason) in self.sampler.missing_meters() {
-            if progress.missing.insert(meter.clone()) {
+            if progress.missing_meters.insert(meter.clone()) {
                 self.sink.append(Line::Missing { trial: progress.trial, meter, reason })?;
             }
         }
@@ -376,8 +382,8 @@ impl Run<'_> {
     }
 }
 
-/// The number of the fill of a block of a round. No other block of any round has it. If the cache is
-/// not filled, it is the number of the round.
+/// The number of the fill of a block of a round; each block of each round has another number. If
+/// the cache is not filled, the number of the round.
 fn block_fill_number(begin: &Slot, block: usize, blocks: usize) -> u32 {
     let (block, blocks) = (u32::try_from(block), u32::try_from(blocks));
     match (begin.state, block, blocks) {

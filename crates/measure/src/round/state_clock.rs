@@ -1,26 +1,27 @@
-//! How `--budget` is divided: when each state of a run must end, and how much of its time is used
-//! up. The callers pass the current time.
+//! Divides `--budget` among the states of a run: when each state must end, and how much of its time
+//! is used up. The callers pass the current time.
 
 use crate::plan::{Budget, Plan};
 use readlab_analysis::stats::float;
 use readlab_model::trial::CacheState;
 
-/// Divisor of the rest of a firm budget; starting contenders may take the quotient. A start takes
-/// as long as a turn or more, and each contender needs a few readings.
-const STARTING_PARTS: u64 = 4;
+/// Divisor of the time left of a firm budget. Starts of contenders may take the quotient: a start
+/// takes at least as long as a turn, and each contender also needs a few readings.
+const STARTING_TIME_DIVISOR: u64 = 4;
 
-/// When a state must end: the time left is shared equally by this state and the states after it.
+/// The time of one state: this state and the states after it get equal parts of the time left.
 pub(crate) struct StateClock {
     budget: Budget,
     start_ns: u64,
     end_ns: u64,
     counting_end_ns: u64,
-    /// Rounds that are taken even if an advised budget is used up.
+    /// Number of rounds that are taken even if an advised budget is used up.
     rounds_min: u32,
 }
 
 impl StateClock {
-    /// The clock of a state that begins now; `parts` of the run are left, this state included.
+    /// The clock of a state that begins now; `parts` is the number of parts of the run that are
+    /// left, this state included.
     pub(crate) fn start(plan: &Plan, state: CacheState, now_ns: u64, parts: usize) -> StateClock {
         let budget = plan.rules.budget;
         let left_ns = budget.time().0.saturating_sub(now_ns);
@@ -41,8 +42,8 @@ impl StateClock {
         StateClock { end_ns: self.start_ns + part_ns, ..*self }
     }
 
-    pub(crate) fn is_up(&self, rounds_done: u32, now_ns: u64) -> bool {
-        now_ns >= self.end_ns && self.share_of_rounds(rounds_done) >= 1.0
+    pub(crate) fn is_over(&self, rounds_done: u32, now_ns: u64) -> bool {
+        now_ns >= self.end_ns && self.min_rounds_share_done(rounds_done) >= 1.0
     }
 
     fn is_firm(&self) -> bool {
@@ -51,26 +52,25 @@ impl StateClock {
 
     /// The share of the minimum number of rounds that is done; 1 with a firm budget, which has no
     /// minimum.
-    fn share_of_rounds(&self, rounds_done: u32) -> f64 {
+    fn min_rounds_share_done(&self, rounds_done: u32) -> f64 {
         if self.is_firm() { 1.0 } else { f64::from(rounds_done) / f64::from(self.rounds_min) }
     }
 
-    /// Whether the time of the state is used up, so that only rounds that decide the race should
-    /// follow.
-    pub(crate) fn is_late(&self, now_ns: u64) -> bool {
+    /// Whether the time of the state is used up. Only rounds that decide the race may follow.
+    pub(crate) fn is_time_used_up(&self, now_ns: u64) -> bool {
         now_ns >= self.end_ns
     }
 
     /// Whether a firm budget is used up, so that not even one more turn may begin.
-    pub(crate) fn is_firmly_up(&self, now_ns: u64) -> bool {
+    pub(crate) fn is_firm_time_up(&self, now_ns: u64) -> bool {
         self.is_firm() && now_ns >= self.end_ns
     }
 
-    /// Until when contenders may be started for the rounds that begin now. Starting may take only a
-    /// part of the rest of a firm budget, because a contender that is started and never read gives
-    /// no number and takes time from the others.
-    pub(crate) fn starting_end_ns(&self, now_ns: u64) -> u64 {
-        let part_ns = self.left_ns(now_ns) / STARTING_PARTS;
+    /// Time in nanoseconds after which no contender is started for the rounds that begin now.
+    /// Starts may take only a part of the time left of a firm budget: a contender that is started
+    /// and never read gives no number and takes time from the others.
+    pub(crate) fn start_deadline_ns(&self, now_ns: u64) -> u64 {
+        let part_ns = self.left_ns(now_ns) / STARTING_TIME_DIVISOR;
         if self.is_firm() { now_ns.saturating_add(part_ns) } else { u64::MAX }
     }
 
@@ -78,13 +78,14 @@ impl StateClock {
         self.is_firm() && now_ns.saturating_add(time_ns) >= self.end_ns
     }
 
-    pub(crate) fn is_counting_up(&self, now_ns: u64) -> bool {
+    pub(crate) fn is_counting_time_up(&self, now_ns: u64) -> bool {
         self.is_firm() && now_ns >= self.counting_end_ns
     }
 
-    /// The share of the state that is done, 0 to 1, if only its time ends it.
+    /// The share of the state that is done, 0 to 1, if no trial is settled before the time of the
+    /// state is used up.
     pub(crate) fn share_done(&self, rounds_done: u32, now_ns: u64) -> f64 {
-        self.share_used(now_ns).min(self.share_of_rounds(rounds_done))
+        self.share_used(now_ns).min(self.min_rounds_share_done(rounds_done))
     }
 
     pub(crate) fn since_start_ns(&self, now_ns: u64) -> u64 {

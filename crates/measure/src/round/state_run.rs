@@ -13,10 +13,9 @@ pub(crate) struct StateRun {
     pub(crate) clock: StateClock,
     /// Duration of the longest start of a contender so far, untimed reading included.
     pub(crate) longest_start_ns: u64,
-    /// Number of turns of its rounds so far, and their total duration with everything that belongs
-    /// to a turn.
-    pub(super) turns: u64,
-    pub(super) turns_ns: u64,
+    /// Number of turns in the rounds so far, and their total duration, preparation included.
+    pub(super) turn_count: u64,
+    pub(super) total_turns_ns: u64,
     /// Whether the cache could not be filled under the settings of some block.
     pub(super) is_unfillable: bool,
 }
@@ -29,8 +28,8 @@ impl StateRun {
             progresses,
             clock,
             longest_start_ns: 0,
-            turns: 0,
-            turns_ns: 0,
+            turn_count: 0,
+            total_turns_ns: 0,
             is_unfillable: false,
         }
     }
@@ -55,8 +54,8 @@ impl StateRun {
         let takes_part = |at: usize| {
             let it = &self.progresses[at];
             if is_control(it) && !only_controls {
-                any_other && !it.ended && is_eligible(it)
-            } else if self.is_compared_with(at, &leaders, plan) {
+                any_other && !it.has_ended && is_eligible(it)
+            } else if self.is_comparison_partner(at, &leaders, plan) {
                 any_other && !it.is_over(&plan.rules) && is_eligible(it)
             } else {
                 is_open(it)
@@ -65,12 +64,12 @@ impl StateRun {
         (0..self.progresses.len()).filter(|&at| takes_part(at)).collect()
     }
 
-    /// Whether the other trials of a round are compared with this one, so that it needs a reading
-    /// beside theirs.
-    fn is_compared_with(&self, at: usize, leaders: &BTreeMap<Contest, usize>, plan: &Plan) -> bool {
+    /// Whether the other trials of a round are compared with this trial, so that it needs a reading
+    /// in the same round.
+    fn is_comparison_partner(&self, at: usize, leaders: &BTreeMap<Contest, usize>, plan: &Plan) -> bool {
         let trial = self.progresses[at].trial;
         let is_leader = || leaders.get(&plan.contest(trial)) == Some(&at);
-        plan.rules.focus == Focus::First && (plan.planned_trial(trial).role.is_compared_with() || is_leader())
+        plan.rules.focus == Focus::First && (plan.planned_trial(trial).role.is_baseline() || is_leader())
     }
 
     /// The trial with the lowest median in each contest, among the trials that may have further

@@ -1,5 +1,5 @@
-//! Whole runs against a script, exact to the digit: a scripted sampler and a recording sink. Both
-//! write into one log, which lists the steps of the run. Only the script moves the sampler's clock.
+//! A scripted sampler and a recording sink, for tests of whole runs with exact numbers. Both write
+//! into one log, which lists the steps of the run. Only the script moves the sampler's clock.
 
 use super::{resume, run};
 use crate::counts::Counts;
@@ -18,7 +18,7 @@ use std::rc::Rc;
 pub(crate) const STEP_NS: u64 = 1_000;
 
 /// Window of a reading without a script.
-const WALL_NS: u64 = 100;
+const DEFAULT_WALL_NS: u64 = 100;
 
 /// Calls of the sampler and the sink, in order.
 type Log = Rc<RefCell<Vec<String>>>;
@@ -27,29 +27,29 @@ type Alteration = Box<dyn FnMut(&mut Sample)>;
 
 type Turns = VecDeque<Result<Vec<u64>, SampleError>>;
 
-/// The result of each call; a call without a script succeeds.
+/// A sampler whose results come from a script; a call without a script succeeds.
 #[derive(Default)]
 pub(crate) struct ScriptedSampler {
     pub(crate) log: Log,
     pub(crate) names: BTreeMap<TrialIndex, String>,
     pub(crate) now_ns: u64,
-    pub(crate) opens: BTreeMap<TrialIndex, TrialEnd>,
-    pub(crate) warm_ups: BTreeMap<TrialIndex, TrialEnd>,
+    pub(crate) open_ends: BTreeMap<TrialIndex, TrialEnd>,
+    pub(crate) warm_up_ends: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) turns: BTreeMap<TrialIndex, Turns>,
     pub(crate) walls: BTreeMap<TrialIndex, u64>,
-    pub(crate) alterations: BTreeMap<TrialIndex, Alteration>,
-    pub(crate) counts: BTreeMap<TrialIndex, TrialEnd>,
+    pub(crate) sample_alterations: BTreeMap<TrialIndex, Alteration>,
+    pub(crate) count_ends: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) refusals: BTreeMap<TrialIndex, &'static str>,
-    pub(crate) counted: BTreeSet<String>,
-    pub(crate) counted_again: BTreeMap<TrialIndex, u64>,
+    pub(crate) counted_names: BTreeSet<String>,
+    pub(crate) count_again_calls: BTreeMap<TrialIndex, u64>,
     pub(crate) fills: VecDeque<Result<(), TrialEnd>>,
-    pub(crate) settings: BTreeMap<TrialIndex, TrialEnd>,
+    pub(crate) settings_ends: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) missing: VecDeque<Vec<(&'static str, String)>>,
     /// Additional time of a start.
     pub(crate) start_ns: u64,
     /// Additional time of a count.
     pub(crate) count_ns: u64,
-    /// Trials to start ahead, for each call.
+    /// The trials that each call of `launch` names.
     pub(crate) launches: Rc<RefCell<Vec<Vec<TrialIndex>>>>,
     /// The turn, from 0, before which the user ends the run; `None` if the user does not end it.
     pub(crate) user_ends_at: Option<usize>,
@@ -59,32 +59,33 @@ pub(crate) struct ScriptedSampler {
     pub(crate) clean_up_error: Option<CleanUpError>,
 }
 
-/// Methods that write the script; they identify trials by number.
+/// Methods that build the script; they identify trials by number.
 impl ScriptedSampler {
     /// Makes the start of a trial end the trial or the run.
     pub(crate) fn at_open(mut self, trial: usize, end: TrialEnd) -> Self {
-        self.opens.insert(TrialIndex::new(trial), end);
+        self.open_ends.insert(TrialIndex::new(trial), end);
         self
     }
 
     pub(crate) fn at_warm_up(mut self, trial: usize, end: TrialEnd) -> Self {
-        self.warm_ups.insert(TrialIndex::new(trial), end);
+        self.warm_up_ends.insert(TrialIndex::new(trial), end);
         self
     }
 
     /// Makes a turn end the trial or the run, after turns with these windows.
     pub(crate) fn at_turn(self, trial: usize, walls: &[u64], end: TrialEnd) -> Self {
         let before = walls.iter().map(|&wall_ns| Ok(vec![wall_ns]));
-        self.turns(trial, before.chain([Err(end.into())]))
+        self.with_turns(trial, before.chain([Err(end.into())]))
     }
 
     pub(crate) fn at_count(mut self, trial: usize, end: TrialEnd) -> Self {
-        self.counts.insert(TrialIndex::new(trial), end);
+        self.count_ends.insert(TrialIndex::new(trial), end);
         self
     }
 
-    /// Sets the first turns of a trial: the windows of each, or why it has none.
-    pub(crate) fn turns(
+    /// Sets the first turns of a trial: the windows of each turn in nanoseconds, or why the turn
+    /// has none.
+    pub(crate) fn with_turns(
         mut self,
         trial: usize,
         turns: impl IntoIterator<Item = Result<Vec<u64>, SampleError>>,
@@ -94,28 +95,28 @@ impl ScriptedSampler {
     }
 
     /// Sets the first turns of a trial, with one window each.
-    pub(crate) fn windows(self, trial: usize, walls: impl IntoIterator<Item = u64>) -> Self {
-        self.turns(trial, walls.into_iter().map(|wall_ns| Ok(vec![wall_ns])))
+    pub(crate) fn with_windows(self, trial: usize, walls: impl IntoIterator<Item = u64>) -> Self {
+        self.with_turns(trial, walls.into_iter().map(|wall_ns| Ok(vec![wall_ns])))
     }
 
     /// Sets the window of all turns that have no script.
-    pub(crate) fn walls(mut self, walls: impl IntoIterator<Item = (usize, u64)>) -> Self {
+    pub(crate) fn with_walls(mut self, walls: impl IntoIterator<Item = (usize, u64)>) -> Self {
         self.walls.extend(walls.into_iter().map(|(trial, wall_ns)| (TrialIndex::new(trial), wall_ns)));
         self
     }
 
     /// Makes `bytes` come from the device in each reading of these trials.
-    pub(crate) fn device_reads(self, bytes: u64, trials: impl IntoIterator<Item = usize>) -> Self {
+    pub(crate) fn with_device_reads(self, bytes: u64, trials: impl IntoIterator<Item = usize>) -> Self {
         let read = move |sample: &mut Sample| sample.device_read_bytes = Some(bytes);
-        trials.into_iter().fold(self, |sampler, trial| sampler.altering(trial, read))
+        trials.into_iter().fold(self, |sampler, trial| sampler.with_alteration(trial, read))
     }
 
-    pub(crate) fn altering(mut self, trial: usize, alter: impl FnMut(&mut Sample) + 'static) -> Self {
-        self.alterations.insert(TrialIndex::new(trial), Box::new(alter));
+    pub(crate) fn with_alteration(mut self, trial: usize, alter: impl FnMut(&mut Sample) + 'static) -> Self {
+        self.sample_alterations.insert(TrialIndex::new(trial), Box::new(alter));
         self
     }
 
-    pub(crate) fn refuses(mut self, trial: usize, reason: &'static str) -> Self {
+    pub(crate) fn with_refusal(mut self, trial: usize, reason: &'static str) -> Self {
         self.refusals.insert(TrialIndex::new(trial), reason);
         self
     }
@@ -138,17 +139,17 @@ impl Sampler for ScriptedSampler {
     fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
         self.log_call("open", trial);
         self.now_ns += self.start_ns;
-        self.opens.remove(&trial).map_or_else(|| Ok(Params([("depth".to_owned(), 1)].into())), Err)
+        self.open_ends.remove(&trial).map_or_else(|| Ok(Params([("depth".to_owned(), 1)].into())), Err)
     }
 
     fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         self.log_call("rehearse", trial);
-        self.warm_ups.remove(&trial).map_or(Ok(()), Err)
+        self.warm_up_ends.remove(&trial).map_or(Ok(()), Err)
     }
 
     fn apply_settings(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         self.log_call("settings of", trial);
-        self.settings.remove(&trial).map_or(Ok(()), Err)
+        self.settings_ends.remove(&trial).map_or(Ok(()), Err)
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
@@ -168,8 +169,8 @@ impl Sampler for ScriptedSampler {
     fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         self.log(format!("  turn {} {}", self.names[&trial], slot.state));
         let scripted = self.turns.get_mut(&trial).and_then(VecDeque::pop_front);
-        let walls =
-            scripted.unwrap_or_else(|| Ok(vec![self.walls.get(&trial).copied().unwrap_or(WALL_NS)]))?;
+        let walls = scripted
+            .unwrap_or_else(|| Ok(vec![self.walls.get(&trial).copied().unwrap_or(DEFAULT_WALL_NS)]))?;
         self.now_ns += walls.iter().sum::<u64>();
         let visits = !["null", "device"].contains(&self.names[&trial].as_str());
         let sample = |(reading, wall_ns)| Sample {
@@ -179,7 +180,7 @@ impl Sampler for ScriptedSampler {
             ..slot.sample(trial)
         };
         let mut samples: Vec<Sample> = (0..).zip(walls).map(sample).collect();
-        if let Some(alter) = self.alterations.get_mut(&trial) {
+        if let Some(alter) = self.sample_alterations.get_mut(&trial) {
             samples.iter_mut().for_each(alter);
         }
         Ok(samples)
@@ -194,8 +195,8 @@ impl Sampler for ScriptedSampler {
                 let readings_ns = 4 * self.walls.get(&trial).copied().unwrap_or_default();
                 longest_ns = longest_ns.max(self.count_ns + readings_ns);
             }
-            self.counted.insert(self.names[&trial].clone());
-            counts.push(self.counts.get(&trial).map_or_else(|| Ok(syscalls(7)), |end| Err(end.clone())));
+            self.counted_names.insert(self.names[&trial].clone());
+            counts.push(self.count_ends.get(&trial).map_or_else(|| Ok(syscalls(7)), |end| Err(end.clone())));
         }
         self.now_ns += longest_ns;
         counts
@@ -207,7 +208,7 @@ impl Sampler for ScriptedSampler {
         let mut counts = Vec::new();
         for &trial in trials {
             self.log_call("count again", trial);
-            let again = self.counted_again.entry(trial).or_default();
+            let again = self.count_again_calls.entry(trial).or_default();
             *again += 1;
             counts.push(Ok(syscalls(7 + *again)));
         }
@@ -216,7 +217,7 @@ impl Sampler for ScriptedSampler {
 
     /// Trials of the same name make the same readings.
     fn is_counted(&self, trial: TrialIndex) -> bool {
-        self.counted.contains(&self.names[&trial])
+        self.counted_names.contains(&self.names[&trial])
     }
 
     fn inspects(&self) -> bool {
@@ -270,15 +271,15 @@ struct RecordingSink {
     lines: Vec<Line>,
     names: BTreeMap<TrialIndex, String>,
     /// Number of lines after which the record is full.
-    full_after: usize,
+    lines_max: usize,
     user_ends_at: Option<usize>,
-    turns: usize,
+    turn_count: usize,
     progress: Vec<Progress>,
 }
 
 impl Sink for RecordingSink {
     fn append(&mut self, line: Line) -> Result<(), RecordError> {
-        if self.lines.len() >= self.full_after {
+        if self.lines.len() >= self.lines_max {
             let cause = std::io::ErrorKind::StorageFull.into();
             return Err(RecordError::Io { path: "record".into(), cause });
         }
@@ -321,7 +322,7 @@ impl Sink for RecordingSink {
     }
 
     fn announce_step(&mut self, step: Step) {
-        self.turns += usize::from(matches!(step, Step::Turn { .. }));
+        self.turn_count += usize::from(matches!(step, Step::Turn { .. }));
         if let Step::Count(_, progress) | Step::RoundOver(progress) = step {
             self.progress.push(progress);
         }
@@ -340,7 +341,7 @@ impl Sink for RecordingSink {
     }
 
     fn wants_end(&mut self) -> Result<bool, RecordError> {
-        Ok(self.user_ends_at.is_some_and(|turn| self.turns >= turn))
+        Ok(self.user_ends_at.is_some_and(|turn| self.turn_count >= turn))
     }
 }
 
@@ -349,7 +350,7 @@ pub(crate) struct RecordedRun {
     pub(crate) log: Vec<String>,
     pub(crate) lines: Vec<Line>,
     pub(super) progress: Vec<Progress>,
-    trials: usize,
+    trial_count: usize,
 }
 
 pub(crate) fn play(plan: &Plan, sampler: ScriptedSampler) -> RecordedRun {
@@ -364,20 +365,22 @@ pub(crate) fn play_trials(
     play(&plan(rules, trials), sampler)
 }
 
-/// A run whose record is full after `full_after` lines.
-pub(super) fn play_until_full(plan: &Plan, sampler: ScriptedSampler, full_after: usize) -> RecordedRun {
-    play_with(plan, sampler, full_after, |sampler, sink| run(plan, sampler, sink))
+/// A run whose record is full after `lines_max` lines.
+pub(super) fn play_until_full(plan: &Plan, sampler: ScriptedSampler, lines_max: usize) -> RecordedRun {
+    play_with(plan, sampler, lines_max, |sampler, sink| run(plan, sampler, sink))
 }
 
 /// The rest of a run whose first part recorded these lines.
 pub(super) fn play_resumed(plan: &Plan, lines: &[Line], sampler: ScriptedSampler) -> RecordedRun {
-    play_with(plan, sampler, usize::MAX, |sampler, sink| resume(plan, &record_of(lines), sampler, sink))
+    play_with(plan, sampler, usize::MAX, |sampler, sink| {
+        resume(plan, &record_from_lines(lines), sampler, sink)
+    })
 }
 
 pub(crate) fn play_with(
     plan: &Plan,
     mut sampler: ScriptedSampler,
-    full_after: usize,
+    lines_max: usize,
     run: impl FnOnce(&mut ScriptedSampler, &mut dyn Sink) -> Result<EndReason, RecordError>,
 ) -> RecordedRun {
     let trials = plan.trials.iter().map(|planned| &planned.trial);
@@ -389,14 +392,14 @@ pub(crate) fn play_with(
         log,
         lines: Vec::new(),
         names,
-        full_after,
+        lines_max,
         user_ends_at,
-        turns: 0,
+        turn_count: 0,
         progress: Vec::new(),
     };
     let end = run(&mut sampler, &mut sink);
     let log = sampler.log.take();
-    RecordedRun { end, log, lines: sink.lines, progress: sink.progress, trials: plan.trials.len() }
+    RecordedRun { end, log, lines: sink.lines, progress: sink.progress, trial_count: plan.trials.len() }
 }
 
 impl RecordedRun {
@@ -425,8 +428,8 @@ impl RecordedRun {
     }
 
     /// Number of readings of each trial of the plan.
-    pub(crate) fn readings(&self) -> Vec<usize> {
-        (0..self.trials).map(|trial| self.samples_of(trial).len()).collect()
+    pub(crate) fn reading_counts(&self) -> Vec<usize> {
+        (0..self.trial_count).map(|trial| self.samples_of(trial).len()).collect()
     }
 
     /// The lines of the record up to the first for which `is_last` holds.
@@ -435,7 +438,7 @@ impl RecordedRun {
     }
 }
 
-pub(super) fn record_of(lines: &[Line]) -> Record {
+pub(super) fn record_from_lines(lines: &[Line]) -> Record {
     let mut record = Record::new(testing::header());
     lines.iter().cloned().for_each(|line| record.add(line));
     record

@@ -1,5 +1,5 @@
-//! The progress of one trial in a run: its results so far, and which share of the readings that it
-//! needs it has.
+//! The progress of one trial in a run: its results so far, and its share of the readings that it
+//! needs.
 
 use super::unaccounted::UnaccountedTime;
 use crate::plan::Rules;
@@ -11,26 +11,27 @@ use readlab_record::{StopReason, Stopped};
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
-/// Precision is computed again when the number of readings has grown by one part in this many.
-const PRECISION_SLACK: usize = 20;
+/// Divisor of the number of readings. Precision is computed again when the number has grown by the
+/// quotient.
+const PRECISION_GROWTH_DIVISOR: usize = 20;
 
 #[derive(Default)]
 pub(crate) struct TrialProgress {
     pub(crate) trial: TrialIndex,
     /// Whether the trial's line is in the record.
-    pub(crate) announced: bool,
+    pub(crate) is_announced: bool,
     /// Whether the trial's outcome is in the record.
-    pub(crate) ended: bool,
-    /// Why the trial has no further rounds, if that was decided by comparing it with others.
-    pub(super) stopped: Option<StopReason>,
+    pub(crate) has_ended: bool,
+    /// Why a comparison with other trials stopped the trial; `None` if it was not stopped.
+    pub(super) stop_reason: Option<StopReason>,
     /// Number of rounds that the trial had when it stopped; `None` unless it stopped because
     /// another trial is faster.
-    pub(super) stopped_after: Option<u32>,
+    pub(super) rounds_at_stop: Option<u32>,
     /// Whether the stopped trial has further rounds, only to narrow its interval.
     pub(super) is_refined: bool,
     /// Whether the trial's outcome is `Measured`.
-    pub(super) measured: bool,
-    pub(super) counted: bool,
+    pub(super) is_measured: bool,
+    pub(super) is_counted: bool,
     pub(crate) walls: Vec<Observation>,
     /// Bytes per second from the device, for the readings in which bytes came from it.
     pub(super) device_rates: Vec<Observation>,
@@ -41,20 +42,20 @@ pub(crate) struct TrialProgress {
     precision: Option<f64>,
     /// Number of readings at which the precision is computed again: intervals of many readings
     /// change slowly, and each computation is a pass over all readings.
-    precision_from: usize,
+    next_precision_reading_count: usize,
     pub(super) fastest_ns: Option<u64>,
     pub(super) turns: Vec<UnaccountedTime>,
     /// CPU time of the turns in which no meter showed that the bytes arrived.
-    pub(super) undelivered: Vec<TurnCpu>,
+    pub(super) undelivered_turns: Vec<TurnCpu>,
     /// Meters that the record lists as missing.
-    pub(super) missing: BTreeSet<String>,
+    pub(super) missing_meters: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TurnCpu {
     /// An upper bound of the CPU time, because the kernel counts CPU time of children in ticks.
-    pub(super) cpu_most_ns: u64,
-    pub(super) readings: u32,
+    pub(super) cpu_max_ns: u64,
+    pub(super) reading_count: u32,
 }
 
 impl TrialProgress {
@@ -85,19 +86,20 @@ impl TrialProgress {
             self.fastest_ns = Some(self.fastest_ns.map_or(wall_ns, |fastest_ns| fastest_ns.min(wall_ns)));
         }
         self.observe_turn(&turn);
-        if self.share_of_minimum(rules) >= 1.0 && self.walls.len() >= self.precision_from {
+        if self.share_of_minimum(rules) >= 1.0 && self.walls.len() >= self.next_precision_reading_count {
             self.precision = stats::precision(&self.walls);
-            self.precision_from = self.walls.len() + self.walls.len() / PRECISION_SLACK;
+            self.next_precision_reading_count =
+                self.walls.len() + self.walls.len() / PRECISION_GROWTH_DIVISOR;
         }
     }
 
     /// Adds readlab's own observations of a turn, whether its readings are recorded or not.
     pub(super) fn observe_turn(&mut self, turn: &[Sample]) {
-        self.turns.extend(UnaccountedTime::of_turn(turn));
+        self.turns.extend(UnaccountedTime::from_turn(turn));
         let undelivered = turn.first().filter(|first| first.turn.delivered.is_none());
-        self.undelivered.extend(undelivered.and_then(|first| {
-            let cpu_most_ns = first.turn.cpu_ns?.saturating_add(first.turn.cpu_error_ns.unwrap_or(0));
-            Some(TurnCpu { cpu_most_ns, readings: first.turn_readings })
+        self.undelivered_turns.extend(undelivered.and_then(|first| {
+            let cpu_max_ns = first.turn.cpu_ns?.saturating_add(first.turn.cpu_error_ns.unwrap_or(0));
+            Some(TurnCpu { cpu_max_ns, reading_count: first.turn_readings })
         }));
     }
 
@@ -107,11 +109,11 @@ impl TrialProgress {
         self.device_rates.clear();
         self.busy_processors.clear();
         self.turns.clear();
-        self.undelivered.clear();
-        (self.precision, self.precision_from) = (None, 0);
+        self.undelivered_turns.clear();
+        (self.precision, self.next_precision_reading_count) = (None, 0);
     }
 
-    /// Number of processors that the trial keeps busy; one if that is not known.
+    /// Number of processors that the trial keeps busy; 1 if the number is not known.
     pub(super) fn processors(&self) -> u64 {
         stats::median(self.busy_processors.iter().copied()).map_or(1, whole_processors)
     }
@@ -122,18 +124,18 @@ impl TrialProgress {
     }
 
     fn is_stopped(&self) -> bool {
-        self.stopped.is_some() && !self.is_refined
+        self.stop_reason.is_some() && !self.is_refined
     }
 
-    /// Whether the trial may still be found the fastest.
+    /// Whether the trial may still become the winner.
     pub(super) fn competes(&self) -> bool {
-        !self.ended && self.stopped.is_none()
+        !self.has_ended && self.stop_reason.is_none()
     }
 
     /// Whether further rounds would improve the trial's interval: it has neither the minimum number
     /// of readings nor the requested precision. Stopped trials count, too.
     pub(super) fn is_imprecise(&self, rules: &Rules) -> bool {
-        !self.ended && self.rounds() < rules.min_runs && self.share_of_needed(rules) < 1.0
+        !self.has_ended && self.rounds() < rules.min_runs && self.share_of_needed(rules) < 1.0
     }
 
     /// Whether the trial may have no more turns: it ended, was stopped, or has the maximum of
@@ -141,7 +143,7 @@ impl TrialProgress {
     pub(super) fn is_over(&self, rules: &Rules) -> bool {
         let is_full = self.share_of_max_readings(rules) >= 1.0
             || self.share_of_minimum(rules) >= 1.0 && self.share_of_max_time(rules) >= 1.0;
-        self.ended || self.is_stopped() || is_full
+        self.has_ended || self.is_stopped() || is_full
     }
 
     pub(super) fn rounds(&self) -> u32 {
@@ -159,7 +161,7 @@ impl TrialProgress {
 
     pub(super) fn describe_stop(&self, rules: &Rules) -> Stopped {
         let is_precise = self.precision.is_some_and(|found| found <= rules.precision);
-        let why = match self.stopped {
+        let why = match self.stop_reason {
             Some(why) => why,
             None if self.share_of_max_readings(rules) >= 1.0 => StopReason::MostReadings,
             None if self.share_of_minimum(rules) < 1.0 => StopReason::Budget,
@@ -173,7 +175,7 @@ impl TrialProgress {
     /// Share of the readings that the trial needs, 1 when it is settled. Intervals shrink with the
     /// square root of the number of readings, so precision counts by its square.
     pub(super) fn share_done(&self, rules: &Rules) -> f64 {
-        if self.ended || self.is_stopped() { 1.0 } else { self.share_of_needed(rules) }
+        if self.has_ended || self.is_stopped() { 1.0 } else { self.share_of_needed(rules) }
     }
 
     /// Share of the readings that the trial needs, even if it has no further turns.

@@ -1,7 +1,7 @@
-//! The time of a turn outside its windows. Readlab sees a turn from outside. Time that is neither
-//! in a window nor in an untimed reading, and that is not explained by waiting for a processor, can
-//! only be spent on answering. The control `null` shows how long answering takes on this machine at
-//! this time. A trial whose turns repeatedly take longer does something outside its windows.
+//! The time of a turn outside its windows. Readlab times each turn from outside. A contender may
+//! spend time outside of windows and untimed readings only on its answer and on waiting for a
+//! processor. The control `null` shows how long an answer takes on this machine at this time. A
+//! trial whose turns repeatedly take longer works outside its windows.
 //!
 //! [`super::refutation`] decides what is done with a refused trial.
 
@@ -11,58 +11,60 @@ use readlab_record::Trial;
 
 /// Time that a contender in any language may take between a window and its answer. The longest
 /// measured time is 1.3 ms, freeing memory included.
-const FIXED_BOUND_NS: u64 = 2_000_000;
+const REPLY_BOUND_NS: u64 = 2_000_000;
 
-/// Time that a contender may take there if it collects garbage. Measured: 8 ms, and 25 ms if a
-/// whole file of 256 MiB is freed.
-const COLLECTING_FIXED_BOUND_NS: u64 = 10_000_000;
+/// Time that a contender may take between a window and its answer if it collects garbage. Measured:
+/// 8 ms, and 25 ms if a whole file of 256 MiB is freed.
+const COLLECTING_REPLY_BOUND_NS: u64 = 10_000_000;
 
-/// Divisor of the windows' total; the quotient may be left out in addition, because freeing memory
-/// takes longer for larger files.
-const WINDOWS_PARTS: u64 = 20;
+/// Divisor of the windows' total. The quotient is also allowed outside windows, because freeing the
+/// memory of a larger file takes longer.
+const WINDOWS_DIVISOR: u64 = 20;
 
-const COLLECTING_WINDOWS_PARTS: u64 = 4;
+/// The same divisor for a contender that collects garbage.
+const COLLECTING_WINDOWS_DIVISOR: u64 = 4;
 
 /// An untimed reading may take this many times as long as the longest window of its turn. A turn
 /// has up to 64 untimed readings and little else; on a busy machine, untimed readings of commands
 /// took twice as long as the ten timed readings after them.
 const UNTIMED_READING_FACTOR: u64 = 3;
 
+/// Time that is allowed outside windows for each reading of a turn.
 const BETWEEN_READINGS_NS: u64 = 20_000;
 
 /// Allowed multiple of the median reply time of `null`, because other languages take longer to
 /// answer.
 const NULL_REPLY_FACTOR: u64 = 3;
 
-/// Four time slices of 4 ms: first the main thread may wait to run, then the reading thread, then
-/// the main thread again.
-const TIME_SLICES_NS: u64 = 16_000_000;
+/// Waiting time that is always allowed: four time slices of 4 ms. The main thread may wait to run,
+/// then the reading thread, then the main thread again.
+const EXCUSED_WAIT_NS: u64 = 16_000_000;
 
 /// Interval at which readlab wakes up while it waits for an answer, to check for an interruption.
-const LAB_WAKES_NS: u64 = 200_000_000;
+const LAB_WAKE_INTERVAL_NS: u64 = 200_000_000;
 
-/// Number of turns from which the median is judged, not only the smallest: a contender may report
-/// wrong windows in every other turn.
+/// Smallest number of turns of which the median is judged, and not only the smallest time: a
+/// contender may report wrong windows in every other turn.
 const TURNS_FOR_MEDIAN_MIN: usize = 8;
 
-/// Number of turns of `null` before a trial is judged by them.
+/// Smallest number of turns of `null` by which a trial is judged.
 pub(super) const NULL_TURNS_MIN: usize = 3;
 
-/// Times outside the windows in turns of `null`, the control that reads nothing.
+/// Unexplained times of turns of `null`, the control that reads nothing, in nanoseconds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReplyOverhead {
-    left_out_ns: Vec<u64>,
+    null_unexplained_ns: Vec<u64>,
 }
 
-/// Readlab's own times of one turn of a trial, and the total of its windows.
+/// Times of one turn of a trial as readlab measured them, and the total of its windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UnaccountedTime {
-    seen_ns: u64,
+    turn_ns: u64,
     /// Total of the windows, and the time that the untimed readings may take.
     readings_ns: u64,
     delayed_ns: u64,
     lab_delayed_ns: u64,
-    readings: u32,
+    reading_count: u32,
 }
 
 /// Whether a contender collects garbage between its windows and its answer, as its roster says.
@@ -71,48 +73,49 @@ pub(crate) struct CollectsGarbage(pub(crate) bool);
 
 impl CollectsGarbage {
     fn fixed_ns(self) -> u64 {
-        if self.0 { COLLECTING_FIXED_BOUND_NS } else { FIXED_BOUND_NS }
+        if self.0 { COLLECTING_REPLY_BOUND_NS } else { REPLY_BOUND_NS }
     }
 }
 
 impl UnaccountedTime {
     /// The times of one turn; `None` if readlab's own time of the turn is missing.
-    pub(super) fn of_turn(turn: &[Sample]) -> Option<UnaccountedTime> {
+    pub(super) fn from_turn(turn: &[Sample]) -> Option<UnaccountedTime> {
         let first = turn.first()?;
         let windows_ns = turn.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         let longest_ns = turn.iter().map(|sample| sample.wall_ns).max()?;
         let untimed = u64::from(first.turn_readings).saturating_sub(turn.len() as u64);
         Some(UnaccountedTime {
-            seen_ns: first.turn.wall_ns?,
+            turn_ns: first.turn.wall_ns?,
             readings_ns: windows_ns
                 .saturating_add(longest_ns.saturating_mul(untimed).saturating_mul(UNTIMED_READING_FACTOR)),
             delayed_ns: first.turn.delayed_ns.unwrap_or(0),
             lab_delayed_ns: first.turn.lab_delayed_ns.unwrap_or(0),
-            readings: first.turn_readings,
+            reading_count: first.turn_readings,
         })
     }
 
     fn outside_windows_ns(&self) -> u64 {
-        self.seen_ns.saturating_sub(self.readings_ns)
+        self.turn_ns.saturating_sub(self.readings_ns)
     }
 
     /// The part of the time outside windows that is not explained by a share of the windows, by the
     /// number of readings, or by waiting for a processor.
     ///
     /// Readlab waits for a processor only outside of windows. In a long turn it wakes up from time
-    /// to time, and only its waiting for the answer counts. Where in a turn the contender waited is
-    /// not known. A thread that is woken may have to wait for the end of other time slices, so the
-    /// time of a few slices is excused completely. Waiting inside windows excuses nothing outside
-    /// of them, so the rest of the waiting is assumed to be spread evenly over the turn.
+    /// to time, and only the wait at the last wake-up delays the answer. It is not known where in a
+    /// turn the contender waited. A woken thread may have to wait for the end of other time slices,
+    /// so the time of a few slices is allowed completely. A wait inside a window explains no time
+    /// outside, so the rest of the waiting is assumed to be spread evenly over the turn.
     fn unexplained_ns(&self, collects: CollectsGarbage) -> u64 {
-        let parts = if collects.0 { COLLECTING_WINDOWS_PARTS } else { WINDOWS_PARTS };
-        let between_ns = u64::from(self.readings).saturating_mul(BETWEEN_READINGS_NS);
-        let lab_ns = (self.lab_delayed_ns / (1 + self.seen_ns / LAB_WAKES_NS)).min(self.outside_windows_ns());
-        let without_lab_ns = self.seen_ns - lab_ns;
+        let parts = if collects.0 { COLLECTING_WINDOWS_DIVISOR } else { WINDOWS_DIVISOR };
+        let between_ns = u64::from(self.reading_count).saturating_mul(BETWEEN_READINGS_NS);
+        let lab_ns =
+            (self.lab_delayed_ns / (1 + self.turn_ns / LAB_WAKE_INTERVAL_NS)).min(self.outside_windows_ns());
+        let without_lab_ns = self.turn_ns - lab_ns;
         let rest_ns = (self.outside_windows_ns() - lab_ns)
             .saturating_sub(self.readings_ns / parts)
             .saturating_sub(between_ns);
-        let rest_ns = rest_ns.saturating_sub(self.delayed_ns.min(TIME_SLICES_NS));
+        let rest_ns = rest_ns.saturating_sub(self.delayed_ns.min(EXCUSED_WAIT_NS));
         let at_work_ns = without_lab_ns.saturating_sub(self.delayed_ns);
         let beyond = u128::from(rest_ns) * u128::from(at_work_ns) / u128::from(without_lab_ns.max(1));
         u64::try_from(beyond).expect("a share of a u64 fits")
@@ -123,18 +126,18 @@ impl ReplyOverhead {
     /// Learns from a turn, if it is a turn of `null`.
     pub(super) fn learn(&mut self, trial: &Trial, turn: &[Sample]) {
         if is_null(trial) {
-            self.left_out_ns.extend(
-                UnaccountedTime::of_turn(turn).map(|turn| turn.unexplained_ns(CollectsGarbage(false))),
+            self.null_unexplained_ns.extend(
+                UnaccountedTime::from_turn(turn).map(|turn| turn.unexplained_ns(CollectsGarbage(false))),
             );
         }
     }
 
     pub(super) fn turns(&self) -> usize {
-        self.left_out_ns.len()
+        self.null_unexplained_ns.len()
     }
 
     /// Why these turns cannot be true; `None` if they can, or if there are no turns.
-    pub(super) fn refutes(&self, turns: &[UnaccountedTime], collects: CollectsGarbage) -> Option<String> {
+    pub(super) fn refutation(&self, turns: &[UnaccountedTime], collects: CollectsGarbage) -> Option<String> {
         let mut sorted: Vec<&UnaccountedTime> = turns.iter().collect();
         sorted.sort_unstable_by_key(|turn| turn.unexplained_ns(collects));
         let why = |turn: &UnaccountedTime, which: &str, allowed_ns: u64| {
@@ -143,7 +146,7 @@ impl ReplyOverhead {
             format!(
                 "its windows leave out {} ns of a turn that took {} ns, {which} of {} turns; answering and waiting explain {explained_ns} ns",
                 turn.outside_windows_ns(),
-                turn.seen_ns,
+                turn.turn_ns,
                 turns.len()
             )
         };
@@ -153,7 +156,7 @@ impl ReplyOverhead {
             return Some(why(least, "the least", bound_ns));
         }
         let median_bound_ns = (2 * collects.fixed_ns())
-            .saturating_add(NULL_REPLY_FACTOR.saturating_mul(self.left_out_quantile(0.9)));
+            .saturating_add(NULL_REPLY_FACTOR.saturating_mul(self.null_unexplained_quantile_ns(0.9)));
         let median = *sorted.get(sorted.len() / 2)?;
         let is_beyond =
             turns.len() >= TURNS_FOR_MEDIAN_MIN && median.unexplained_ns(collects) > median_bound_ns;
@@ -162,31 +165,33 @@ impl ReplyOverhead {
 
     /// Largest allowed unexplained time of the turn with the least unexplained time.
     fn bound_ns(&self, collects: CollectsGarbage) -> u64 {
-        collects.fixed_ns().saturating_add(NULL_REPLY_FACTOR.saturating_mul(self.left_out_quantile(0.5)))
+        collects
+            .fixed_ns()
+            .saturating_add(NULL_REPLY_FACTOR.saturating_mul(self.null_unexplained_quantile_ns(0.5)))
     }
 
     /// A quantile of the unexplained times of `null`; 0 before its first turn.
-    fn left_out_quantile(&self, share: f64) -> u64 {
-        let mut sorted: Vec<f64> = self.left_out_ns.iter().map(|&ns| float(ns)).collect();
+    fn null_unexplained_quantile_ns(&self, share: f64) -> u64 {
+        let mut sorted: Vec<f64> = self.null_unexplained_ns.iter().map(|&ns| float(ns)).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         if sorted.is_empty() { 0 } else { quantile(&sorted, share) as u64 }
     }
 }
 
 /// The smallest unexplained time of all turns of a trial, divided by the bound; a trial is refused
-/// above 1.0. `null` are the samples of the control that reads nothing in the same state. Both are
-/// in the order of the record.
+/// above 1.0. `null` has the samples of the control that reads nothing in the same state. Both
+/// iterators are in the order of the record.
 pub fn share_of_bound(
     null: impl Iterator<Item = Sample>,
     samples: impl Iterator<Item = Sample>,
     collects: bool,
 ) -> Option<f64> {
-    let unexplained_ns = |turn: Vec<Sample>, gc| Some(UnaccountedTime::of_turn(&turn)?.unexplained_ns(gc));
-    let left_out_ns = samples_by_turn(null)
+    let unexplained_ns = |turn: Vec<Sample>, gc| Some(UnaccountedTime::from_turn(&turn)?.unexplained_ns(gc));
+    let null_unexplained_ns = samples_by_turn(null)
         .into_iter()
         .filter_map(|turn| unexplained_ns(turn, CollectsGarbage(false)))
         .collect();
-    let bound_ns = ReplyOverhead { left_out_ns }.bound_ns(CollectsGarbage(collects));
+    let bound_ns = ReplyOverhead { null_unexplained_ns }.bound_ns(CollectsGarbage(collects));
     let least_ns = samples_by_turn(samples)
         .into_iter()
         .filter_map(|turn| unexplained_ns(turn, CollectsGarbage(collects)))
@@ -219,18 +224,18 @@ mod tests {
     const MS: u64 = 1_000_000;
     const NO_GC: CollectsGarbage = CollectsGarbage(false);
 
-    /// A turn that took `seen_ns` by readlab's clock, with these timed windows among
+    /// A turn that took `turn_ns` by readlab's clock, with these timed windows among
     /// `turn_readings` readings.
-    fn turn(seen_ns: u64, windows: &[u64], turn_readings: u32) -> UnaccountedTime {
-        let turn = TurnSeen { wall_ns: Some(seen_ns), ..TurnSeen::default() };
+    fn turn(turn_ns: u64, windows: &[u64], turn_readings: u32) -> UnaccountedTime {
+        let turn = TurnSeen { wall_ns: Some(turn_ns), ..TurnSeen::default() };
         let sample = |&wall_ns| Sample { wall_ns, turn_readings, turn, ..Sample::default() };
-        UnaccountedTime::of_turn(&windows.iter().map(sample).collect::<Vec<_>>()).unwrap()
+        UnaccountedTime::from_turn(&windows.iter().map(sample).collect::<Vec<_>>()).unwrap()
     }
 
     /// The unexplained time of a turn of one window, in which the contender and readlab waited for
     /// a processor.
-    fn unexplained_ns(seen_ns: u64, window_ns: u64, delayed_ns: u64, lab_delayed_ns: u64) -> u64 {
-        let turn = turn(seen_ns, &[window_ns], 1);
+    fn unexplained_ns(turn_ns: u64, window_ns: u64, delayed_ns: u64, lab_delayed_ns: u64) -> u64 {
+        let turn = turn(turn_ns, &[window_ns], 1);
         UnaccountedTime { delayed_ns, lab_delayed_ns, ..turn }.unexplained_ns(NO_GC)
     }
 
@@ -265,7 +270,7 @@ mod tests {
 
     #[test]
     fn without_turns_no_trial_is_judged() {
-        assert_eq!(ReplyOverhead::default().refutes(&[], NO_GC), None);
-        assert_eq!(UnaccountedTime::of_turn(&[Sample::default()]), None);
+        assert_eq!(ReplyOverhead::default().refutation(&[], NO_GC), None);
+        assert_eq!(UnaccountedTime::from_turn(&[Sample::default()]), None);
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct CacheStates {
 }
 
 impl CacheStates {
-    /// Makes the next fill a full one, whatever its number.
+    /// Makes the next fill a full fill, even if it has the number of the last fill.
     pub(super) fn forget_fill(&mut self) {
         self.last_fill = None;
     }
@@ -56,20 +56,20 @@ impl StateMaker<'_, '_> {
     /// Brings the cache into the state from which a trial's turn starts; returns the pages resident
     /// then.
     ///
-    /// The last fill has made the warm state. The cold state is proven by its eviction alone: where
-    /// residency is probed, a second proof would bring pages back.
+    /// The last fill has made the warm state. Only the eviction proves the cold state: if residency
+    /// is probed, a second proof would bring pages back.
     pub(super) fn prepare(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
         let target = self.trials.target_of(trial.index);
         match (trial.state, target.cache()) {
             _ if self.trials.leaves_cache_alone(trial) => Ok(None),
             (CacheState::Cold, Some(_)) => self.make_cold(trial).map(Some),
-            _ => Ok(self.notes.value("resident_before", target.residency())),
+            _ => Ok(self.notes.value_or_note("resident_before", target.residency())),
         }
     }
 
-    /// Makes the state before a cold turn: no page resident. A method that bypasses the page cache
-    /// is measured even if pages stay, because its bytes come from the device anyway, which is
-    /// proven after the turn.
+    /// Makes the cold state: no page of the target is resident. For a method that bypasses the page
+    /// cache, pages may stay: its bytes come from the device anyway, which is proven after the
+    /// turn.
     pub(super) fn make_cold(&mut self, trial: &Trial) -> Result<ResidencyProof, SampleError> {
         let was_running = self.pool.has_session(trial.index);
         let evicted = self.evict(trial.target, |cache| cache.evict());
@@ -90,8 +90,9 @@ impl StateMaker<'_, '_> {
         let measured = self.trials.target(target);
         match measured.cache_control.identity() {
             Some(file) if leaves_pages(&evicted) => {
-                let now = Processes::now();
-                HolderSearch { maker: self, target: measured, file, now, evict }.search_and_evict(evicted)
+                let processes = Processes::now();
+                HolderSearch { maker: self, target: measured, file, processes, evict }
+                    .search_and_evict(evicted)
             }
             _ => evicted,
         }
@@ -103,7 +104,7 @@ impl StateMaker<'_, '_> {
         let is_again = self.states.last_fill.take() == Some(fill);
         let mut fills = Vec::new();
         let trials = self.trials;
-        for file in trials.files() {
+        for file in trials.distinct_files() {
             let target = file.index;
             let is_of_many = matches!(file.cache_control, CacheControl::Tree { .. });
             let refilled = (is_again && is_of_many).then(|| trials.page_cache(target).refill());
@@ -247,6 +248,6 @@ mod tests {
         let trials = fixture.trials(&[("a", COLD)]);
         let (proof, mut notes) =
             with_state_maker(&trials, |maker| maker.prepare(trials.nth_trial(0)).unwrap());
-        assert_eq!((proof, notes.take_missing().len()), (None, 1));
+        assert_eq!((proof, notes.take_missing_meters().len()), (None, 1));
     }
 }

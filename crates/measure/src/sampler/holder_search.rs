@@ -18,13 +18,13 @@ use readlab_system::process::may_be_inspected;
 use readlab_system::terminal::printable::display_path;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of searches in a run for a holder that is neither a visible contender of this run nor
-/// known; a search takes seconds. The first search only reads /proc; later ones end contenders to
-/// see whether the pages can be evicted then.
+/// Largest number of searches in a run for an unknown holder; a search takes seconds. The first
+/// search only reads /proc. Later searches also end contenders, one by one, and try to evict the
+/// pages after each.
 const SEARCHES_MAX: u32 = 4;
 
-/// How often pages must become evictable by the end of one contender before it is refused: once may
-/// be chance.
+/// A trial is refused once pages have become evictable this many times when its contender was
+/// ended. A single time may be chance.
 const SUSPICIONS_TO_REFUSE: u32 = 2;
 
 /// Largest number of other programs that one warning names.
@@ -33,29 +33,29 @@ const NAMED_PROGRAMS_MAX: usize = 3;
 #[derive(Default)]
 pub(super) struct KnownHolders {
     /// Trials whose contenders were checked after their first turn.
-    checked: BTreeSet<TrialIndex>,
+    checked_trials: BTreeSet<TrialIndex>,
     /// Trials that are refused for keeping the file, with the reason.
-    refused: BTreeMap<TrialIndex, String>,
+    refusal_reasons: BTreeMap<TrialIndex, String>,
     /// How often pages became evictable when the contender of a trial was ended.
     suspicions: BTreeMap<TrialIndex, u32>,
     /// Processes of other programs that were named in a warning.
-    named: BTreeSet<u32>,
-    searches: u32,
+    named_processes: BTreeSet<u32>,
+    search_count: u32,
 }
 
 impl KnownHolders {
     /// The refusal of a trial that was seen to keep the file between turns.
     pub(super) fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
-        self.refused.get(&trial).map(|reason| Outcome::Refused { reason: reason.clone() })
+        self.refusal_reasons.get(&trial).map(|reason| Outcome::Refused { reason: reason.clone() })
     }
 
     /// Whether pages are known to stay because of another program.
     pub(super) fn holds_by_other_programs(&self) -> bool {
-        !self.named.is_empty()
+        !self.named_processes.is_empty()
     }
 
     pub(super) fn is_first_check(&mut self, trial: TrialIndex) -> bool {
-        self.checked.insert(trial)
+        self.checked_trials.insert(trial)
     }
 
     /// Refuses a trial because a process of its contender holds the file of this path.
@@ -66,11 +66,11 @@ impl KnownHolders {
         };
         let path = holder.file.as_deref().map_or_else(|| path.to_owned(), display_path);
         let reason = format!("it keeps {path} {} between turns ({holder}), {why}", holder.hold);
-        self.refused.insert(trial, reason);
+        self.refusal_reasons.insert(trial, reason);
     }
 
-    /// Counts that pages of the file of this path became evictable by the end of a trial's
-    /// contender, and refuses the trial if that can be no chance.
+    /// Counts how often pages of the file at this path became evictable when a trial's contender
+    /// was ended, and refuses the trial at [`SUSPICIONS_TO_REFUSE`].
     fn suspect(&mut self, trial: TrialIndex, path: &str) {
         let suspicions = self.suspicions.entry(trial).or_default();
         *suspicions += 1;
@@ -79,7 +79,7 @@ impl KnownHolders {
                 "pages of {path} could be evicted only when its process was ended, {SUSPICIONS_TO_REFUSE} times: it keeps them in \
                  memory between turns"
             );
-            self.refused.insert(trial, reason);
+            self.refusal_reasons.insert(trial, reason);
         }
     }
 }
@@ -91,7 +91,7 @@ pub(super) struct HolderSearch<'m, 's, 'a> {
     pub(super) maker: &'m mut StateMaker<'s, 'a>,
     pub(super) target: &'s MeasuredTarget<'a>,
     pub(super) file: Identity,
-    pub(super) now: Processes,
+    pub(super) processes: Processes,
     pub(super) evict: Evict,
 }
 
@@ -105,17 +105,20 @@ impl<'a> HolderSearch<'_, '_, 'a> {
         if self.end_own_holders() {
             evicted = self.evict();
         }
-        let named_still_hold = || !self.now.holders(&self.maker.states.holders.named, &self.file).is_empty();
-        if !leaves_pages(&evicted) || named_still_hold() || self.maker.states.holders.searches == SEARCHES_MAX
+        let named_still_hold =
+            || !self.processes.holders(&self.maker.states.holders.named_processes, &self.file).is_empty();
+        if !leaves_pages(&evicted)
+            || named_still_hold()
+            || self.maker.states.holders.search_count == SEARCHES_MAX
         {
             return evicted;
         }
-        self.maker.states.holders.searches += 1;
-        if self.warn_of_other_holders() || self.maker.states.holders.searches == 1 {
+        self.maker.states.holders.search_count += 1;
+        if self.warn_of_other_holders() || self.maker.states.holders.search_count == 1 {
             return evicted;
         }
         let evicted = self.evict_without_contenders();
-        if leaves_pages(&evicted) && self.maker.states.holders.searches == 2 {
+        if leaves_pages(&evicted) && self.maker.states.holders.search_count == 2 {
             let path = self.path();
             self.maker.notes.warn(format!(
                 "{path}: some of its pages stay in the cache, and no process that this user can inspect has them mapped"
@@ -139,12 +142,12 @@ impl<'a> HolderSearch<'_, '_, 'a> {
         running
     }
 
-    /// Refuses every trial whose contender, or a process that it started, has the file mapped, and
-    /// ends those processes. Returns whether there was one.
+    /// Refuses every trial of which a contender process, or a descendant of one, has the file
+    /// mapped, and ends these processes. Returns whether there was any.
     fn end_own_holders(&mut self) -> bool {
         let mut any = false;
         for (trial, process) in self.contenders() {
-            let holders = self.now.holders(&self.now.family(process), &self.file);
+            let holders = self.processes.holders(&self.processes.family(process), &self.file);
             let Some(first) = holders.iter().find(|holder| holder.hold == Hold::Mapped) else { continue };
             self.maker.pool.close(trial);
             self.maker.states.holders.refuse_holder(trial, &self.maker.trials.facts(trial).path, first);
@@ -159,7 +162,7 @@ impl<'a> HolderSearch<'_, '_, 'a> {
     /// are any.
     fn warn_of_other_holders(&mut self) -> bool {
         let own = BTreeSet::from([std::process::id()]);
-        let others = self.now.others_that_map(&own, &self.file);
+        let others = self.processes.others_that_map(&own, &self.file);
         if others.is_empty() {
             return false;
         }
@@ -175,7 +178,7 @@ impl<'a> HolderSearch<'_, '_, 'a> {
             "{path}: {named}{more} {has} it mapped, so its pages cannot be evicted: methods through the page cache have no \
              cold state, and the cache is filled around the pages that stay"
         ));
-        self.maker.states.holders.named.extend(others.iter().map(|other| other.pid));
+        self.maker.states.holders.named_processes.extend(others.iter().map(|other| other.pid));
         true
     }
 

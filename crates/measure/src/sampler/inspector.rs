@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 pub struct InspectPlan {
     /// Folders of the flame graphs; `None` if none are drawn.
     pub flame_graphs: Option<FlameGraphPaths>,
-    pub trace: bool,
+    pub takes_trace: bool,
 }
 
 impl InspectPlan {
@@ -70,8 +70,8 @@ const HOT_SPOTS_MAX: usize = 5;
 /// Largest number of characters of the trial's name in a file name.
 const NAME_CHARS_MAX: usize = 80;
 
-/// Number of samples that is enough for a flame graph: the share of a function with a tenth of them
-/// has an error of about two percentage points.
+/// Number of samples of a complete flame graph. The share of a function that is in a tenth of the
+/// samples then has an error of about two percentage points.
 const SAMPLES_ENOUGH: u64 = 1500;
 
 /// Time after which no further reading begins for one flame graph.
@@ -94,7 +94,7 @@ fn missing_trace(reason: String) -> Trace {
     trace_without_calls(reason, Trace::default())
 }
 
-/// The result of an inspection, or the reason why there is none; the end of the run if the user
+/// The result of an inspection, or `without` of the reason why there is none; an error if the user
 /// wants to stop.
 fn found_or_reason<T>(found: Result<T, TrialEnd>, without: fn(String) -> T) -> Result<T, EndReason> {
     found.or_else(|end| Ok(without(end.outcome()?.reason().unwrap_or("it ended").to_owned())))
@@ -109,17 +109,19 @@ impl InspectPlan {
         }
         let graph = self.flame_graphs.as_ref().map(|paths| inspection.flame_graph(paths));
         let graph = graph.map(|graph| found_or_reason(graph, missing_graph)).transpose()?;
-        let trace = self.trace.then(|| found_or_reason(inspection.trace(), missing_trace)).transpose()?;
+        let trace =
+            self.takes_trace.then(|| found_or_reason(inspection.trace(), missing_trace)).transpose()?;
         Ok(inspection_lines(trial.index, graph, trace))
     }
 
-    /// The lines of [`InspectPlan::inspect`] with the reason why the trial was not inspected.
+    /// The lines that [`InspectPlan::inspect`] would return, each with the reason why the trial was
+    /// not inspected.
     pub(super) fn not_inspected(&self, trial: &Trial, reason: &str) -> Vec<Line> {
         if trial.is_control() {
             return Vec::new();
         }
         let graph = self.flame_graphs.as_ref().map(|_| missing_graph(reason.to_owned()));
-        let trace = self.trace.then(|| missing_trace(reason.to_owned()));
+        let trace = self.takes_trace.then(|| missing_trace(reason.to_owned()));
         inspection_lines(trial.index, graph, trace)
     }
 }
@@ -158,8 +160,8 @@ impl Inspection<'_, '_> {
         let _map = RuntimeMaps::of_process(launched.id());
         let mut session = launched.hello()?;
         session.wait_until_ready()?;
-        // Profiling begins at the start, so that it knows every process that leaves a map of names,
-        // and can remove the map.
+        // Profiling begins before the first reading, so that it knows every process that writes a
+        // map of names, and can remove the map.
         let profiling = Profiling::begin(session.id()).map_err(TrialEnd::failed)?;
         let readings = self.sample_readings(&mut session, &profiling);
         let sampled = profiling.end();
@@ -278,7 +280,7 @@ fn draw_flame_graph(
 }
 
 pub fn picture_file(file: &Path) -> OutputFile<'_> {
-    OutputFile { option: "--flamegraph", file, is_earlier: markup::is_picture }
+    OutputFile { option: "--flamegraph", file, is_earlier_output: markup::is_picture }
 }
 
 /// Writes a picture; returns its name as it appears in the record.
@@ -309,7 +311,7 @@ mod tests {
     fn every_planned_inspection_that_is_left_out_has_its_reason() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", WARM), ("null", WARM)]);
-        let plan = InspectPlan { trace: true, ..InspectPlan::default() };
+        let plan = InspectPlan { takes_trace: true, ..InspectPlan::default() };
         let lines = plan.not_inspected(trials.nth_trial(0), "no time");
         assert!(matches!(lines.as_slice(), [Line::Trace { trial: FIRST_TRIAL, .. }]), "{lines:?}");
         assert!(plan.not_inspected(trials.nth_trial(1), "no time").is_empty(), "a control");

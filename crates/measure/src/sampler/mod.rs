@@ -1,11 +1,12 @@
-//! The sampler: takes the samples of one turn of one trial from real contender processes. Every
-//! number of readlab comes from `proven_turn` in this file.
+//! The sampler takes the samples of one turn of one trial from real contender processes. Every
+//! measured number of readlab comes from `proven_turn` in this file.
 //!
-//! Each module owns one thing: `trials` what is read, `session_pool` the started contenders and
-//! their meters, `cache_states` the state of the page cache, `runtime_counters` the counts of what
-//! contenders do inside, `inspector` flame graphs and traces, `single_reads` the files that are
-//! read only once, `notes` lines for the record that are no samples, `pressed` the bounds on memory,
-//! [`super::settings`] the settings of the system. [`super::round`] decides the order of turns.
+//! Each module owns one thing: `trials` the trials with their targets, `session_pool` the started
+//! contenders and their meters, `cache_states` the state of the page cache, `runtime_counters` the
+//! counts of system calls and allocations, `inspector` flame graphs and traces, `single_reads` the
+//! files that are read only once, `notes` lines for the record that are no samples, `pressed` the
+//! bounds on memory, [`super::settings`] the settings of the system. [`super::round`] decides the
+//! order of turns.
 
 mod cache_states;
 mod claims;
@@ -69,7 +70,7 @@ pub struct ProcessSampler<'a> {
     states: CacheStates,
     own_commands: OwnCommands,
     counters: RuntimeCounters,
-    inspected: InspectPlan,
+    inspect_plan: InspectPlan,
     notes: Notes,
     /// The files of a plan that may read each file only once.
     single_reads: Option<SingleReads<'a>>,
@@ -79,7 +80,7 @@ pub struct ProcessSampler<'a> {
     settings: Option<SettingControl>,
     pressed: PressedTrials,
     /// The trials that had their untimed cold reading.
-    cold_probed: BTreeSet<TrialIndex>,
+    cold_probed_trials: BTreeSet<TrialIndex>,
 }
 
 impl<'a> ProcessSampler<'a> {
@@ -95,19 +96,19 @@ impl<'a> ProcessSampler<'a> {
             states: CacheStates::default(),
             own_commands: OwnCommands::default(),
             counters: RuntimeCounters::default(),
-            inspected: InspectPlan::default(),
+            inspect_plan: InspectPlan::default(),
             notes: Notes::default(),
             single_reads: None,
             gate: None,
             settings: None,
             pressed: PressedTrials::default(),
-            cold_probed: BTreeSet::new(),
+            cold_probed_trials: BTreeSet::new(),
         }
     }
 
     /// A sampler for a plan whose trials read each of these files once, one trial after the other.
     /// Untimed readings use readlab's own file, never one of these.
-    pub fn of_single_reads(
+    pub fn for_single_reads(
         plan: &'a Plan,
         contenders: &'a Contenders,
         files: &'a Targets<SweepTarget>,
@@ -117,7 +118,7 @@ impl<'a> ProcessSampler<'a> {
         ProcessSampler { single_reads, ..ProcessSampler::new(plan, contenders, Vec::new()) }
     }
 
-    /// Reads each file once, untimed, before the only reading that counts.
+    /// Makes the sampler read each file once untimed before the only timed reading.
     pub fn with_priming(mut self) -> ProcessSampler<'a> {
         self.single_reads.iter_mut().for_each(|reads| reads.is_primed = true);
         self
@@ -126,12 +127,12 @@ impl<'a> ProcessSampler<'a> {
     /// Sets the number of processes of a contender that read together, by trial.
     pub fn with_readers(mut self, readers: BTreeMap<TrialIndex, u32>) -> ProcessSampler<'a> {
         self.trials.reads_singly = !readers.is_empty();
-        self.trials.readers = readers;
+        self.trials.reader_counts = readers;
         self
     }
 
-    pub fn with_inspections(self, inspected: InspectPlan) -> ProcessSampler<'a> {
-        ProcessSampler { inspected, ..self }
+    pub fn with_inspections(self, inspect_plan: InspectPlan) -> ProcessSampler<'a> {
+        ProcessSampler { inspect_plan, ..self }
     }
 
     /// Makes turns begin when this gate allows it, each with one reading.
@@ -141,20 +142,20 @@ impl<'a> ProcessSampler<'a> {
         self
     }
 
-    /// The same sampler, which reads trials under these settings of the system: the block of a trial
-    /// is the index of its point.
+    /// Makes the sampler read trials under these settings of the system; the block of a trial is
+    /// the index of its point.
     pub fn with_settings(self, settings: Option<SettingControl>) -> ProcessSampler<'a> {
         ProcessSampler { settings, ..self }
     }
 
-    /// The same sampler, which reads the trials that have a bound on memory in control groups.
+    /// Makes the sampler read trials that have a bound on memory in control groups.
     pub fn with_memory(mut self, memory: Option<MemoryControl>) -> ProcessSampler<'a> {
         self.trials.memory = memory;
         self
     }
 
     pub fn with_earlier_time(mut self, earlier: Duration) -> ProcessSampler<'a> {
-        self.trials.clock.earlier = earlier;
+        self.trials.clock.earlier_time = earlier;
         self
     }
 
@@ -163,9 +164,9 @@ impl<'a> ProcessSampler<'a> {
     fn proven_turn(&mut self, trial: &Trial, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let request = self.trials.turn_request(trial);
         run_prepare_hook(trial, &self.trials)?;
-        self.gate.as_mut().map_or(Ok(()), |gate| gate.before_state())?;
+        self.gate.as_mut().map_or(Ok(()), |gate| gate.wait_to_make_state())?;
         let (prepared, steady) = if trial.state == CacheState::Pressed {
-            let steady = self.make_pressed(trial)?;
+            let steady = self.make_pressed_state(trial)?;
             (Some(steady.residency), Some(steady))
         } else {
             (self.state_maker().prepare(trial)?, None)
@@ -181,8 +182,8 @@ impl<'a> ProcessSampler<'a> {
         let pressed = steady.map(|steady| self.observe_pressed(trial.index, steady, after.as_ref()));
         let pressed = pressed.transpose()?;
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
-        let around = CacheBeforeAfter { before, after, below, device_busy, pressed };
-        self.proven_samples(trial, slot, turns, around)
+        let surroundings = CacheBeforeAfter { before, after, below, device_busy, pressed };
+        self.proven_samples(trial, slot, turns, surroundings)
     }
 
     /// Applies the settings under which a trial is read; returns whether any of them had to be
@@ -200,10 +201,10 @@ impl<'a> ProcessSampler<'a> {
         Ok(true)
     }
 
-    /// Checks after a turn that its settings are still in force. If not, they are set again at once,
-    /// so that the cache is filled under them before the turn is repeated.
+    /// Checks after a turn that its settings are still in force. If they are not, sets them again
+    /// at once, because the cache is filled under these settings before the turn is repeated.
     fn check_settings(&mut self, trial: TrialIndex) -> Result<(), SampleError> {
-        let changed = self.settings.as_mut().map(SettingControl::find_change).transpose();
+        let changed = self.settings.as_mut().map(SettingControl::describe_change).transpose();
         match changed.map_err(TrialEnd::from)?.flatten() {
             Some(what) => {
                 self.change_settings(trial)?;
@@ -240,7 +241,7 @@ impl<'a> ProcessSampler<'a> {
         }
         let TargetState { resident, change } = self.trials.target_of(trial.index).observe();
         self.trials.check_change(trial.index, change)?;
-        Ok(self.notes.value("resident_after", resident))
+        Ok(self.notes.value_or_note("resident_after", resident))
     }
 
     /// Compares every answer of a turn with the expected one, and the output of a command with the
@@ -250,10 +251,10 @@ impl<'a> ProcessSampler<'a> {
         self.own_commands.compare_output(trial, turn)
     }
 
-    fn note_adjusted(&mut self, trial: &Trial, turn: &Turn) {
+    fn note_adjusted_answer(&mut self, trial: &Trial, turn: &Turn) {
         let truth = &self.trials.truth(trial.index).answer;
         let first = turn.samples.first().map(Answer::from);
-        if let Some(how) = first.and_then(|answer| answer.added_note(trial.work, truth)) {
+        if let Some(how) = first.and_then(|answer| answer.added_line_note(trial.work, truth)) {
             self.notes.note_adjustment(&trial.id, how);
         }
     }
@@ -285,7 +286,7 @@ impl<'a> ProcessSampler<'a> {
     fn warm_up_until_ready(&mut self, trial: &Trial) -> Result<(), SampleError> {
         self.states.check_not_refused(trial.index)?;
         self.ensure_running(trial)?;
-        self.watching_need(trial.index, |sampler| sampler.read_until_ready(trial))
+        self.watch_memory_need(trial.index, |sampler| sampler.read_until_ready(trial))
     }
 
     fn read_until_ready(&mut self, trial: &Trial) -> Result<(), SampleError> {
@@ -327,7 +328,8 @@ impl<'a> ProcessSampler<'a> {
         Ok(first.map(|sample| sample.wall_ns).collect())
     }
 
-    /// Whether only a cold reading could show which part a trial reads, and none is measured.
+    /// Whether only a cold reading can show which part of the target a trial reads, and no cold
+    /// trial of the plan has one.
     fn needs_cold_probe(&self, trial: &Trial) -> bool {
         let is_warm_part = trial.state == CacheState::Warm && trial.work == Work::Part && !trial.is_control();
         let is_its_cold = |other: &Trial| {
@@ -338,18 +340,18 @@ impl<'a> ProcessSampler<'a> {
         is_warm_part && is_alone && !planned.any(|it| it.wait_reason.is_none() && is_its_cold(&it.trial))
     }
 
-    /// Reads once cold and untimed if only that shows which part a command reads. If the reading cannot
-    /// be proven, a warning says why.
+    /// Reads once cold and untimed, if only a cold reading shows which part of the target a command
+    /// reads. If the cold state cannot be proven, a warning says why.
     fn probe_cold_part(&mut self, trial: &Trial) -> Result<(), TrialEnd> {
-        if !self.needs_cold_probe(trial) || !self.cold_probed.insert(trial.index) {
+        if !self.needs_cold_probe(trial) || !self.cold_probed_trials.insert(trial.index) {
             return Ok(());
         }
         self.change_settings(trial.index)?;
         let probed = self.take_cold_probe(&Trial { state: CacheState::Cold, ..trial.clone() });
         self.states.forget_fill();
-        // To be cold, a target may have needed the whole system evicted. One that cannot be filled again is
-        // not warm before its turn, which then fills it or is refused.
-        let files: Vec<TargetIndex> = self.trials.files().map(|file| file.index).collect();
+        // The cold probe may have evicted the caches of the whole system. If a file cannot be
+        // filled again here, its next turn finds the file not warm, and fills it or is refused.
+        let files: Vec<TargetIndex> = self.trials.distinct_files().map(|file| file.index).collect();
         for file in files {
             let _ = self.state_maker().refill(file);
         }
@@ -377,7 +379,7 @@ impl<'a> ProcessSampler<'a> {
             self.ensure_running(cold)?;
             self.notes.begin_turn();
             match self.proven_turn(cold, &Slot::unrecorded(CacheState::Cold)) {
-                Err(SampleError::Unproven(_)) if tries < attempt::TRIES => tries += 1,
+                Err(SampleError::Unproven(_)) if tries < attempt::PROOF_TRIES => tries += 1,
                 probed => return probed,
             }
         }
@@ -464,11 +466,11 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn is_counted(&self, trial: TrialIndex) -> bool {
-        self.counters.counted_before(trial, &self.trials).is_some()
+        self.counters.known_counts(trial, &self.trials).is_some()
     }
 
     fn inspects(&self) -> bool {
-        self.inspected.inspects()
+        self.inspect_plan.inspects()
     }
 
     fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
@@ -480,11 +482,11 @@ impl Sampler for ProcessSampler<'_> {
         self.change_settings(trial).or_else(|end| end.outcome().map(|_| false))?;
         let (states, pool, notes) = (&mut self.states, &mut self.pool, &mut self.notes);
         let maker = StateMaker { states, trials: &self.trials, pool, notes };
-        self.inspected.inspect(Inspection { trial: self.trials.trial(trial), maker })
+        self.inspect_plan.inspect(Inspection { trial: self.trials.trial(trial), maker })
     }
 
     fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
-        self.inspected.not_inspected(self.trials.trial(trial), reason)
+        self.inspect_plan.not_inspected(self.trials.trial(trial), reason)
     }
 
     fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
@@ -492,7 +494,7 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn bytes_per_reading(&self, trial: TrialIndex) -> Option<u64> {
-        let readers = u64::from(self.trials.readers(trial));
+        let readers = u64::from(self.trials.reader_count(trial));
         self.trials.truth(trial).answer.bytes.map(|bytes| bytes.saturating_mul(readers))
     }
 
@@ -515,7 +517,7 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn missing_meters(&mut self) -> Vec<(String, String)> {
-        let missing = self.notes.take_missing().into_iter();
+        let missing = self.notes.take_missing_meters().into_iter();
         missing.map(|(meter, reason)| (meter.to_owned(), reason)).collect()
     }
 

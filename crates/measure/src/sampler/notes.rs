@@ -1,5 +1,5 @@
-//! Notes of the sampler: lines for the record that are no samples, meters that could not be read in
-//! a turn, and which notes were made before, so that none is repeated.
+//! Notes of the sampler: lines for the record that are no samples, and meters that could not be
+//! read in a turn. Remembers earlier notes, so that none is repeated.
 
 use readlab_model::trial::{TrialId, TrialIndex};
 use readlab_record::{Line, OwnScheduling};
@@ -12,16 +12,16 @@ const SCHEDULINGS_MAX: usize = 4;
 #[derive(Default)]
 pub(super) struct Notes {
     lines: Vec<Line>,
-    missing: Vec<(&'static str, String)>,
+    missing_meters: Vec<(&'static str, String)>,
     /// Warnings that are noted only once.
-    warned: BTreeSet<String>,
+    warned_texts: BTreeSet<String>,
     schedulings: BTreeMap<TrialIndex, Vec<OwnScheduling>>,
 }
 
 impl Notes {
     /// Forgets the missing meters of an earlier turn, of any trial.
     pub(super) fn begin_turn(&mut self) {
-        self.missing.clear();
+        self.missing_meters.clear();
     }
 
     pub(super) fn add(&mut self, line: Line) {
@@ -32,17 +32,21 @@ impl Notes {
         self.lines.push(Line::Warning { text });
     }
 
-    pub(super) fn missing(&mut self, meter: &'static str, reason: impl Display) {
-        self.missing.push((meter, reason.to_string()));
+    pub(super) fn add_missing_meter(&mut self, meter: &'static str, reason: impl Display) {
+        self.missing_meters.push((meter, reason.to_string()));
     }
 
     /// The value of a meter; if it could not be read, the reason becomes a note.
-    pub(super) fn value<T>(&mut self, meter: &'static str, reading: Result<T, impl Display>) -> Option<T> {
-        reading.map_err(|reason| self.missing(meter, reason)).ok()
+    pub(super) fn value_or_note<T>(
+        &mut self,
+        meter: &'static str,
+        reading: Result<T, impl Display>,
+    ) -> Option<T> {
+        reading.map_err(|reason| self.add_missing_meter(meter, reason)).ok()
     }
 
     pub(super) fn warn_once(&mut self, text: String) {
-        if self.warned.insert(text.clone()) {
+        if self.warned_texts.insert(text.clone()) {
             self.warn(text);
         }
     }
@@ -52,8 +56,8 @@ impl Notes {
         self.warn_once(format!("{trial} {how}"));
     }
 
-    /// Notes a scheduling that a contender gave itself, each kind once and at most a few for each
-    /// trial.
+    /// Notes a scheduling policy that a contender set for itself; each kind once, and at most a few
+    /// for each trial.
     pub(super) fn note_scheduling(&mut self, trial: TrialIndex, scheduling: OwnScheduling) {
         let noted = self.schedulings.entry(trial).or_default();
         if noted.len() < SCHEDULINGS_MAX && !noted.contains(&scheduling) {
@@ -72,8 +76,8 @@ impl Notes {
         std::mem::take(&mut self.lines)
     }
 
-    pub(super) fn take_missing(&mut self) -> Vec<(&'static str, String)> {
-        std::mem::take(&mut self.missing)
+    pub(super) fn take_missing_meters(&mut self) -> Vec<(&'static str, String)> {
+        std::mem::take(&mut self.missing_meters)
     }
 }
 
@@ -85,12 +89,12 @@ mod tests {
     #[test]
     fn a_meter_without_a_reading_gives_its_reason() {
         let mut notes = Notes::default();
-        assert_eq!(notes.value("before", Err::<u64, _>("an earlier turn")), None);
+        assert_eq!(notes.value_or_note("before", Err::<u64, _>("an earlier turn")), None);
         notes.begin_turn();
-        assert_eq!(notes.value("minor_faults", Ok::<_, String>(3)), Some(3));
-        assert_eq!(notes.value("major_faults", Err::<u64, _>("not here")), None);
-        assert_eq!(notes.take_missing(), [("major_faults", "not here".to_owned())]);
-        assert!(notes.take_missing().is_empty(), "taken once");
+        assert_eq!(notes.value_or_note("minor_faults", Ok::<_, String>(3)), Some(3));
+        assert_eq!(notes.value_or_note("major_faults", Err::<u64, _>("not here")), None);
+        assert_eq!(notes.take_missing_meters(), [("major_faults", "not here".to_owned())]);
+        assert!(notes.take_missing_meters().is_empty(), "taken once");
     }
 
     #[test]

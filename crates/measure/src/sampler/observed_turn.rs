@@ -9,7 +9,7 @@ use crate::next_layer::{LayerBytes, NextLayer};
 use crate::residency::ResidencyProof;
 use readlab_model::sample::{Delivered, FAULT_AROUND_BYTES, Meter, RequestMeters, Sample, TurnSeen};
 use readlab_model::target::TargetFacts;
-use readlab_model::target::cold_bytes::least_fetched;
+use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::trial::{Answer, COMMAND};
 use readlab_protocol::{SampleLine, TurnRequest};
 use readlab_record::{LimitKind, PROGRAM_FILES_BYTES_MAX, Trial};
@@ -25,7 +25,7 @@ const WORK_OUTSIDE_WINDOW: &str = "a control: what it does outside its window wo
 pub(super) struct MeteredTurn {
     pub(super) request: TurnRequest,
     /// Delay of this reader's start after the first of the readers that read at the same time.
-    pub(super) began_ns: u64,
+    pub(super) start_delay_ns: u64,
     pub(super) answer: Turn,
     pub(super) metered: MeterReadings,
 }
@@ -40,7 +40,7 @@ pub(super) struct ObservedTurn<'t> {
     pub(super) trial: &'t Trial,
     pub(super) facts: &'t TargetFacts,
     pub(super) turn: MeteredTurn,
-    pub(super) around: CacheBeforeAfter,
+    pub(super) surroundings: CacheBeforeAfter,
 }
 
 /// The page cache, the layer below and the device around a turn.
@@ -73,18 +73,18 @@ pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m MeterReadings) -> &'m
 impl ObservedTurn<'_> {
     /// The samples of the turn. Meters around the turn are divided by its number of readings.
     pub(super) fn samples(&self, slot: &Slot, notes: &mut Notes) -> Vec<Sample> {
-        let CacheBeforeAfter { before, after, .. } = &self.around;
+        let CacheBeforeAfter { before, after, .. } = &self.surroundings;
         let mut common = Sample {
             turn_readings: self.turn.request.lead + self.turn.request.count,
             resident_before: before.as_ref().and_then(ResidencyProof::share),
             resident_after: after.as_ref().and_then(ResidencyProof::share),
             resident_is_estimate: [before, after].into_iter().flatten().any(ResidencyProof::is_estimate),
-            pressed: self.around.pressed.as_ref().map(|pressed| pressed.proof),
+            pressed: self.surroundings.pressed.as_ref().map(|pressed| pressed.proof),
             turn: self.turn_seen_from_outside(),
             ..slot.sample(self.trial.index)
         };
         for (meter, of_turn) in self.meter_values(notes) {
-            let reading = of_turn.map(|count| meter.of_reading(count, self.turn.readings()));
+            let reading = of_turn.map(|count| meter.value_of_reading(count, self.turn.readings()));
             meter.field(&mut common).into_iter().for_each(|field| *field = reading);
         }
         let lines = (0..).zip(&self.turn.answer.samples);
@@ -93,29 +93,33 @@ impl ObservedTurn<'_> {
 
     fn meter_values(&self, notes: &mut Notes) -> Vec<(Meter, Option<u64>)> {
         let metered = &self.turn.metered;
-        // These meters depend on the target and on the contender.
+        // The values of these meters depend on the target and on the contender.
         let own = [
-            (Meter::PeakRssBytes, self.peak(notes)),
-            (Meter::MinorFaults, self.meter(Meter::MinorFaults, minor_faults(self.trial, metered), notes)),
-            (Meter::MajorFaults, self.meter(Meter::MajorFaults, &metered.major_faults, notes)),
-            (Meter::DeviceReadBytes, self.device_bytes(notes)),
+            (Meter::PeakRssBytes, self.peak_rss_bytes(notes)),
+            (
+                Meter::MinorFaults,
+                self.meter_value(Meter::MinorFaults, minor_faults(self.trial, metered), notes),
+            ),
+            (Meter::MajorFaults, self.meter_value(Meter::MajorFaults, &metered.major_faults, notes)),
+            (Meter::DeviceReadBytes, self.device_read_bytes(notes)),
             (Meter::BelowReadBytes, self.next_layer_bytes(notes)),
             (Meter::DeviceBusyNs, self.device_busy_ns(notes)),
         ];
-        let others = metered.others.iter();
-        let others = others.map(|(meter, reading)| (*meter, self.meter(*meter, reading, notes)));
+        let others = metered.other_meters.iter();
+        let others = others.map(|(meter, reading)| (*meter, self.meter_value(*meter, reading, notes)));
         let mut values: Vec<(Meter, Option<u64>)> = own.into_iter().chain(others).collect();
-        values.extend(self.around.pressed.iter().flat_map(|pressed| pressed.meters(notes)));
+        values.extend(self.surroundings.pressed.iter().flat_map(|pressed| pressed.meters(notes)));
         values
     }
 
-    /// One sample: the contender's own values, completed by readlab's meters from outside.
+    /// One sample: values that the contender reported, and for values that it did not, readlab's
+    /// meters.
     fn sample(&self, common: &Sample, line: &SampleLine, notes: &mut Notes) -> Sample {
         let mut cpu = |said: Option<u64>, meter: Meter, part: fn(&CpuSplit) -> u64| match said {
             Some(ns) => Some(ns),
             None => {
-                let split = notes.value(meter.name(), self.turn.metered.cpu_split.as_ref().map(part));
-                split.map(|ns| meter.of_reading(ns, self.turn.readings()))
+                let split = notes.value_or_note(meter.name(), self.turn.metered.cpu_split.as_ref().map(part));
+                split.map(|ns| meter.value_of_reading(ns, self.turn.readings()))
             }
         };
         Sample {
@@ -130,28 +134,33 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Readlab's own view of the turn, without the meters that may be missing for separate reasons.
+    /// Readlab's measurements of the whole turn, except meters that have a reason of their own if
+    /// they are missing.
     fn turn_seen_from_outside(&self) -> TurnSeen {
-        let whole = &self.turn.metered.whole;
+        let whole = &self.turn.metered.whole_turn;
         TurnSeen {
             wall_ns: Some(self.turn.answer.seen_ns),
             cpu_ns: whole.cpu_ns.as_ref().ok().copied(),
             cpu_error_ns: whole.cpu_ns.is_ok().then_some(whole.cpu_error_ns),
-            delivered: self.delivered(),
+            delivered: self.delivering_meter(),
             ..TurnSeen::default()
         }
     }
 
     /// Busy time of the device; if it is missing, the reason becomes a note.
     fn device_busy_ns(&self, notes: &mut Notes) -> Option<u64> {
-        notes.value(Meter::DeviceBusyNs.name(), self.around.device_busy.as_ref()?.as_ref().copied())
+        notes.value_or_note(
+            Meter::DeviceBusyNs.name(),
+            self.surroundings.device_busy.as_ref()?.as_ref().copied(),
+        )
     }
 
-    /// The meter that saw enough bytes for every reading reach the contender.
-    fn delivered(&self) -> Option<Delivered> {
+    /// The meter that shows that enough bytes for every reading reached the contender; `None` if no
+    /// meter does.
+    fn delivering_meter(&self) -> Option<Delivered> {
         let metered = &self.turn.metered;
         let bytes = self.facts.size_bytes.saturating_mul(self.turn.readings());
-        let passed = self.passed_through_calls(bytes);
+        let passed = self.was_delivered_by_read_calls(bytes);
         let mapped = |&faults: &u64| faults.saturating_mul(FAULT_AROUND_BYTES) >= bytes;
         match metered.minor_faults.as_ref().is_ok_and(mapped) {
             _ if bytes == 0 => None,
@@ -161,60 +170,62 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Whether read calls brought at least `bytes` bytes. For a command, bytes that its processes
-    /// wrote are subtracted, because other processes of the command may have read them from a pipe.
-    /// More bytes than its programs need in addition are from another file, or from a part that was
-    /// read twice.
-    fn passed_through_calls(&self, bytes: u64) -> bool {
-        let WholeTurnCounts { passed_bytes: Ok(passed), written_bytes, .. } = &self.turn.metered.whole else {
+    /// Whether read calls delivered at least `bytes` bytes. For a command, bytes that its processes
+    /// wrote are subtracted, because another process of the command may have read them from a pipe.
+    /// A command also reads its program files; beyond their size, surplus bytes come from another
+    /// file or from a part that was read twice, so they prove nothing.
+    fn was_delivered_by_read_calls(&self, bytes: u64) -> bool {
+        let WholeTurnCounts { read_call_bytes: Ok(passed), write_call_bytes, .. } =
+            &self.turn.metered.whole_turn
+        else {
             return false;
         };
         if self.trial.contender() != COMMAND {
             return *passed >= bytes;
         }
-        let from_files = written_bytes.as_ref().ok().map(|written| passed.saturating_sub(*written));
+        let from_files = write_call_bytes.as_ref().ok().map(|written| passed.saturating_sub(*written));
         let most =
             bytes.saturating_add(bytes / 100).saturating_add(PROGRAM_FILES_BYTES_MAX * self.turn.readings());
-        from_files.is_some_and(|from_files| (least_fetched(bytes)..=most).contains(&from_files))
+        from_files.is_some_and(|from_files| (min_fetched_bytes(bytes)..=most).contains(&from_files))
     }
 
     /// The high-water mark of memory; `None` if the contender reports the mark of a program that it
     /// started for each reading.
-    fn peak(&self, notes: &mut Notes) -> Option<u64> {
+    fn peak_rss_bytes(&self, notes: &mut Notes) -> Option<u64> {
         let is_reported = self.turn.answer.samples.iter().all(|line| line.peak_rss_bytes.is_some());
-        if is_reported && !self.turn.metered.whole.alone {
+        if is_reported && !self.turn.metered.whole_turn.was_alone {
             None
         } else {
-            self.meter(Meter::PeakRssBytes, &self.turn.metered.peak_rss_bytes, notes)
+            self.meter_value(Meter::PeakRssBytes, &self.turn.metered.peak_rss_bytes, notes)
         }
     }
 
     /// Bytes from the device; missing if a server and not the contender makes the kernel fetch
     /// them.
-    fn device_bytes(&self, notes: &mut Notes) -> Option<u64> {
+    fn device_read_bytes(&self, notes: &mut Notes) -> Option<u64> {
         if !self.trial.is_control() && self.facts.transport().has_server() {
-            notes.missing(Meter::DeviceReadBytes.name(), DEVICE_BEHIND_SERVER);
+            notes.add_missing_meter(Meter::DeviceReadBytes.name(), DEVICE_BEHIND_SERVER);
             return None;
         }
-        self.meter(Meter::DeviceReadBytes, &self.turn.metered.device_read_bytes, notes)
+        self.meter_value(Meter::DeviceReadBytes, &self.turn.metered.device_read_bytes, notes)
     }
 
     /// Bytes that the next layer read; `None` for a control, which reads nothing through that
     /// layer.
     fn next_layer_bytes(&self, notes: &mut Notes) -> Option<u64> {
-        let counted = self.around.below.as_ref().filter(|_| !self.trial.is_control())?;
-        notes.value(Meter::BelowReadBytes.name(), counted.bytes.read.as_ref().copied())
+        let counted = self.surroundings.below.as_ref().filter(|_| !self.trial.is_control())?;
+        notes.value_or_note(Meter::BelowReadBytes.name(), counted.bytes.read_bytes.as_ref().copied())
     }
 
     /// The value of a meter; if it is missing, the reason becomes a note.
-    fn meter(&self, meter: Meter, reading: &Result<u64, MeterError>, notes: &mut Notes) -> Option<u64> {
+    fn meter_value(&self, meter: Meter, reading: &Result<u64, MeterError>, notes: &mut Notes) -> Option<u64> {
         // Outside their windows, these two controls do nothing that a meter would count.
         let is_plain = matches!(self.trial.limit(), Some(LimitKind::Device | LimitKind::Faults));
-        if self.trial.is_control() && !is_plain && !meter.is_of_turn() {
-            notes.missing(meter.name(), WORK_OUTSIDE_WINDOW);
+        if self.trial.is_control() && !is_plain && !meter.describes_turn() {
+            notes.add_missing_meter(meter.name(), WORK_OUTSIDE_WINDOW);
             return None;
         }
-        notes.value(meter.name(), reading.as_ref().copied())
+        notes.value_or_note(meter.name(), reading.as_ref().copied())
     }
 }
 
@@ -231,14 +242,14 @@ mod tests {
     fn samples(name: &str, readings: usize) -> (Vec<Sample>, Vec<(&'static str, String)>) {
         let fixture = Fixture::of_size(1);
         let mut metered = MeterReadings { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
-        metered.others.insert(Meter::Preemptions, Ok(4));
+        metered.other_meters.insert(Meter::Preemptions, Ok(4));
         let turn = metered_turn(turn(vec![sample_line(Some(1)); readings]), metered);
         let mut observed = observed_turn(&fixture.trials(&[(name, WARM)]), turn);
         observed.turn.request.lead = 1;
-        let bytes = LayerBytes { read: Ok(3), arrived: Ok(3) };
-        observed.around.below = Some(LowerLayerBytes { layer: NextLayer::Program { pid: 1 }, bytes });
+        let bytes = LayerBytes { read_bytes: Ok(3), arrived_bytes: Ok(3) };
+        observed.surroundings.below = Some(LowerLayerBytes { layer: NextLayer::Program { pid: 1 }, bytes });
         let mut notes = Notes::default();
-        (observed.samples(&SLOT, &mut notes), notes.take_missing())
+        (observed.samples(&SLOT, &mut notes), notes.take_missing_meters())
     }
 
     #[test]
@@ -249,7 +260,7 @@ mod tests {
         assert_eq!(shown, [(0, 3, Some(3)), (1, 3, Some(3))]);
         assert!(samples.iter().all(|it| (it.fill, it.round, it.position, it.rung) == (2, 5, 1, Some(3))));
         assert_eq!((samples[0].device_read_bytes, samples[0].below_read_bytes), (Some(2), Some(1)));
-        // Time that other work took is given for the whole turn.
+        // Preemptions and steal time are kept for the whole turn, not divided among its readings.
         assert!(samples.iter().all(|it| (it.turn.preemptions, it.turn.steal_ns) == (Some(4), None)));
         let is_missing = |name| missing.iter().any(|(meter, _)| *meter == name);
         assert!(is_missing("major_faults") && is_missing("turn.steal_ns"), "{missing:?}");
@@ -262,7 +273,8 @@ mod tests {
         let trials = fixture.trials(&[("a", WARM)]);
         let delivered = |name: &str, passed, written| {
             let mut metered = MeterReadings { minor_faults: Ok(0), ..metered() };
-            (metered.whole.passed_bytes, metered.whole.written_bytes) = (Ok(passed), Ok(written));
+            (metered.whole_turn.read_call_bytes, metered.whole_turn.write_call_bytes) =
+                (Ok(passed), Ok(written));
             let trial = Trial { id: name.parse().unwrap(), ..trials.nth_trial(0).clone() };
             let observed = observed_turn(&trials, metered_turn(turn(vec![sample_line(Some(1))]), metered));
             let observed = ObservedTurn { trial: &trial, ..observed };

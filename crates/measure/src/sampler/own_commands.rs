@@ -1,8 +1,8 @@
 //! The user's own commands: the output that each must print, and the hooks that run around its
 //! readings.
 //!
-//! A hook runs outside of every window, and before the cache state is made, so that its effect on
-//! the cache is undone. The expected output is found in an untimed reading.
+//! A hook runs outside of every window. It runs before the cache state is made, so that it cannot
+//! change that state. An untimed reading gives the expected output.
 
 use super::trials::Trials;
 use crate::interface::{CleanUpError, SampleError, TrialEnd};
@@ -10,7 +10,7 @@ use crate::shell_line::{self, LineError, ProgramRunner};
 use readlab_model::target::TargetIndex;
 use readlab_model::trial::{TrialId, TrialIndex};
 use readlab_protocol::{CHECK_VARIABLE, TurnRequest};
-use readlab_record::{Check, EndReason, Outcome, Trial, WHILE_RACED};
+use readlab_record::{Check, EndReason, Outcome, Trial, WHILE_RACED_WORDS};
 use readlab_roster::session::Turn;
 use readlab_system::program;
 use std::collections::BTreeMap;
@@ -23,22 +23,23 @@ const HOOK_TIME_LIMIT: Duration = Duration::from_secs(3600);
 #[derive(Default)]
 pub(super) struct OwnCommands {
     /// One trial of each command that was set up on a target, in order.
-    set_up: Vec<TrialIndex>,
+    set_up_trials: Vec<TrialIndex>,
     /// Digest of the output that each command must print, by the target that it reads.
-    outputs: BTreeMap<(TargetIndex, TrialId), u64>,
+    expected_outputs: BTreeMap<(TargetIndex, TrialId), u64>,
 }
 
 impl OwnCommands {
-    /// Runs the set-up of a command before its first reading, and finds out its expected output.
+    /// Runs the set-up of a command before its first reading, and finds its expected output.
     pub(super) fn begin(&mut self, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
         self.set_up(trial, trials)?;
         match &trial.command.check {
             Check::Count | Check::Unchecked => Ok(()),
-            Check::Accepted { by } => self.find_output(trial, Some(by), trials),
+            Check::Accepted { by } => self.find_expected_output(trial, Some(by), trials),
             Check::Same { of } => {
                 let first = trials.trial_named(of, trial.target).unwrap_or(trial);
                 self.set_up(first, trials)?;
-                self.find_output(first, None, trials).map_err(|end| end_after_first(end, first, trial))
+                self.find_expected_output(first, None, trials)
+                    .map_err(|end| end_after_first(end, first, trial))
             }
         }
     }
@@ -52,7 +53,7 @@ impl OwnCommands {
         let file = |trial: TrialIndex| trials.target_of(trial).target.name();
         let is_same_command =
             |&other: &TrialIndex| trials.trial(other).id == trial.id && file(other) == file(trial.index);
-        self.set_up.iter().any(is_same_command)
+        self.set_up_trials.iter().any(is_same_command)
     }
 
     fn set_up(&mut self, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
@@ -60,15 +61,20 @@ impl OwnCommands {
             return Ok(());
         }
         // A set-up that fails is cleaned up, too, because it may have done a part of its work.
-        self.set_up.push(trial.index);
+        self.set_up_trials.push(trial.index);
         let Some(line) = &trial.command.setup else { return Ok(()) };
         run_hook("--setup", line, trial, trials, program::run_to_end)
     }
 
     /// Reads once untimed, and keeps the digest of the output if the check accepts it.
-    fn find_output(&mut self, trial: &Trial, check: Option<&str>, trials: &Trials) -> Result<(), TrialEnd> {
+    fn find_expected_output(
+        &mut self,
+        trial: &Trial,
+        check: Option<&str>,
+        trials: &Trials,
+    ) -> Result<(), TrialEnd> {
         let key = (trial.target, trial.id.clone());
-        if self.outputs.contains_key(&key) {
+        if self.expected_outputs.contains_key(&key) {
             return Ok(());
         }
         run_prepare_hook(trial, trials)?;
@@ -76,7 +82,7 @@ impl OwnCommands {
         let (mut session, _) = trials.start(trial.index, env.into_iter().collect::<Vec<_>>().into())?;
         let turn = session.turn(TurnRequest { lead: 0, count: 1 }, trials.time_limit(trial.index, 1))?;
         let output = turn.samples.first().and_then(|sample| sample.output);
-        self.outputs.extend(output.map(|output| (key, output)));
+        self.expected_outputs.extend(output.map(|output| (key, output)));
         Ok(())
     }
 
@@ -92,15 +98,15 @@ impl OwnCommands {
                 (Some(trial.id.clone()), reason.to_owned())
             }
         };
-        let right = right.and_then(|id| self.outputs.get(&(trial.target, id)));
+        let right = right.and_then(|id| self.expected_outputs.get(&(trial.target, id)));
         let is_right = turn.samples.iter().all(|sample| sample.output.as_ref() == right && right.is_some());
         if is_right { Ok(()) } else { Err(SampleError::refused(reason)) }
     }
 
-    /// Runs the clean-up of every command that was set up, even if others fail. Returns that a
-    /// clean-up changed a target, or else the first failure.
+    /// Runs the clean-up of every command that was set up, even if another clean-up fails. The
+    /// error is a change of a target, or else the first failure.
     pub(super) fn clean_up(&mut self, trials: &Trials) -> Result<(), CleanUpError> {
-        let set_up = std::mem::take(&mut self.set_up).into_iter().map(|trial| trials.trial(trial));
+        let set_up = std::mem::take(&mut self.set_up_trials).into_iter().map(|trial| trials.trial(trial));
         let due: Vec<_> = set_up.filter_map(|trial| Some((trial, trial.command.cleanup.as_ref()?))).collect();
         if due.is_empty() {
             return Ok(());
@@ -115,8 +121,8 @@ impl OwnCommands {
             }
             if changed.is_none() && !was_changed_before {
                 let change = trials.describe_first_change();
-                changed =
-                    change.map(|change| format!("{change}, seen after --cleanup '{line}', {WHILE_RACED}"));
+                changed = change
+                    .map(|change| format!("{change}, seen after --cleanup '{line}', {WHILE_RACED_WORDS}"));
             }
         }
         let changed = changed.map(|text| CleanUpError { end: EndReason::TargetChanged, text });

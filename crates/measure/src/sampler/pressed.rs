@@ -1,10 +1,10 @@
 //! The pressed state: a control group bounds the memory of a contender's processes, page cache
 //! included, so that only a part of the target stays in memory.
 //!
-//! The target is evicted, then the contender reads it untimed until the share in memory and the pages
-//! that are read again no longer change. The reading that counts begins and ends in this steady
-//! state. Pages for which another group is charged would be free for the contender: they are found,
-//! and the state is made again. [`crate::memory_bound`] has the groups.
+//! The target is evicted, then the contender reads it untimed until the share in memory and the
+//! number of pages that are read again no longer change. The timed reading begins and ends in this
+//! steady state. Pages that are charged to another group would not use the contender's bound, so a
+//! turn with too many of these pages is repeated. [`crate::memory_bound`] has the groups.
 
 use super::ProcessSampler;
 use super::notes::Notes;
@@ -25,59 +25,61 @@ use readlab_system::memory_group::{GroupCounters, GroupMemory};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// Largest number of untimed readings before a reading that counts; if the state is not steady by
-/// then, it is not proven.
-const UNTIMED_MAX: u32 = 16;
+/// Largest number of untimed readings before a timed reading. If the state is not steady after
+/// them, it is not proven.
+const UNTIMED_READINGS_MAX: u32 = 16;
 
 /// Two shares of the working set in memory count as equal up to this difference.
 const SHARE_TOLERANCE: f64 = 0.02;
 
-/// Two numbers of refaults count as equal up to this share of the larger, or this share of the pages
-/// of the working set.
-const REFAULT_TOLERANCE: f64 = 0.1;
-const REFAULT_NOISE: f64 = 0.01;
+/// Two numbers of refaults count as equal up to this share of the larger, or this share of the
+/// pages of the working set.
+const REFAULT_TOLERANCE_RATIO: f64 = 0.1;
+const REFAULT_NOISE_SHARE: f64 = 0.01;
 
-/// A reading counts if the share of the working set in memory differs by at most this much from the
-/// steady state, before and after it; and if at most this share is charged to other groups.
+/// A timed reading counts if, before and after it, the share of the working set in memory differs
+/// from the steady share by at most this much, and if at most this share is charged to other
+/// groups.
 const STATE_TOLERANCE: f64 = 0.05;
 
-/// A process that needs more than the memory that was measured for it takes memory from the page cache of
-/// the target, and so do other files; more than this share of the bound is reported.
-const PINNED_SHARE_MIN: f64 = 0.05;
+/// Processes that need more memory than was measured, and other files, take memory from the page
+/// cache of the target. More than this share of the bound is reported.
+const REPORTED_PINNED_SHARE_MIN: f64 = 0.05;
 
-/// The need of a group includes at most this much page cache of files that are not the target, such as
-/// its program and its libraries. The kernel reads up to 8 MiB around one page of a program, as far as
-/// read-ahead is set here. A process that keeps more of other files does so on purpose.
+/// Largest page cache of other files, such as the program and its libraries, that the need of a
+/// group includes. The kernel reads up to 8 MiB around one page of a program. A process that keeps
+/// more pages of other files does so on purpose.
 const OTHER_FILES_BYTES_MAX: u64 = 8 << 20;
 
-/// The need is raised for page cache of other files if they take more than this share of the
-/// working set from the target.
+/// The need is raised if page cache of other files takes more than this share of the working set
+/// from the target.
 const TAKEN_SHARE_MIN: f64 = 0.005;
 
-/// Number of untimed readings after which the need is raised no more. The others must suffice until the
-/// state is steady again, also if the kernel evicts these pages by turns.
-const RAISING_READINGS_MAX: u32 = UNTIMED_MAX / 2;
+/// The need is raised only after one of this many first untimed readings. The other readings must
+/// be enough to reach a steady state again, even if the kernel evicts pages alternately from the
+/// target and from other files.
+const RAISING_READINGS_MAX: u32 = UNTIMED_READINGS_MAX / 2;
 
-/// A steady share that is short of its bound by more than this, though nothing else takes the
-/// memory, is reported.
-const SHORT_SHARE_MIN: f64 = 0.1;
+/// A steady share that is below its bound by more than this is reported, if nothing else takes the
+/// memory.
+const REPORTED_SHORTFALL_SHARE_MIN: f64 = 0.1;
 
 /// The kernel evicts whole folios, which have at most this size on the file systems that are
 /// measured, and may evict several to make room for one.
 const FOLIO_BYTES_MAX: u64 = 2 << 20;
 const EVICTED_FOLIOS_MAX: u64 = 3;
 
-/// A reading that fails after it has read its working set again this many times thrashes.
+/// A failed reading that read its working set again at least this many times counts as thrashing.
 const THRASH_TIMES_MIN: f64 = 4.0;
 
 /// Largest number of processes that are named as holders of a file.
 const NAMED_HOLDERS_MAX: usize = 3;
 
-/// What is known of trials that are read under a bound.
+/// State of the trials that are read under a bound, kept between their turns.
 #[derive(Debug, Default)]
 pub(super) struct PressedTrials {
-    needs: BTreeMap<TrialIndex, Need>,
-    steady: BTreeMap<TrialIndex, UntimedReading>,
+    need_by_trial: BTreeMap<TrialIndex, Need>,
+    steady_readings: BTreeMap<TrialIndex, UntimedReading>,
     /// Trials whose processes were reported to need more memory than was measured.
     reported_pinned: BTreeSet<TrialIndex>,
     /// Trials whose bound was reported to be smaller than their processes.
@@ -89,7 +91,7 @@ pub(super) struct PressedTrials {
 /// Memory that one group needs beside the page cache of the target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Need {
-    /// Memory of the processes beside the page cache, the most so far.
+    /// Largest memory of the processes beside the page cache so far.
     process_bytes: u64,
     /// Page cache of other files, such as the program.
     files_bytes: u64,
@@ -103,24 +105,26 @@ impl Need {
 
 impl PressedTrials {
     pub(super) fn note_need(&mut self, trial: TrialIndex, process_bytes: u64) {
-        let need = self.needs.entry(trial).or_default();
+        let need = self.need_by_trial.entry(trial).or_default();
         need.process_bytes = process_bytes.max(need.process_bytes);
     }
 
-    /// Raises the need of a trial by page cache of other files that takes this much from the target;
-    /// returns whether there is room for more.
+    /// Raises the need of a trial by `taken_bytes`, the page cache of other files that takes memory
+    /// from the target; returns whether the need grew.
     fn raise_need(&mut self, trial: TrialIndex, taken_bytes: u64) -> bool {
-        let need = self.needs.entry(trial).or_default();
+        let need = self.need_by_trial.entry(trial).or_default();
         let added_bytes = taken_bytes.min(OTHER_FILES_BYTES_MAX.saturating_sub(need.files_bytes));
         need.files_bytes = need.files_bytes.saturating_add(added_bytes);
         added_bytes > 0
     }
 
-    /// Lowers the need of a trial by page cache of the target that its groups have beyond their
-    /// bound, first that for other files: their pages were evicted. Returns whether there was a
-    /// need.
+    /// Lowers the need of a trial by `excess_bytes`, the page cache of the target beyond the bound.
+    /// The need for other files is lowered first, because their pages were evicted. Returns whether
+    /// there was a need.
     fn lower_need(&mut self, trial: TrialIndex, excess_bytes: u64) -> bool {
-        let Some(need) = self.needs.get_mut(&trial).filter(|need| need.bytes() > 0) else { return false };
+        let Some(need) = self.need_by_trial.get_mut(&trial).filter(|need| need.bytes() > 0) else {
+            return false;
+        };
         let of_processes_bytes = excess_bytes.saturating_sub(need.files_bytes);
         need.files_bytes = need.files_bytes.saturating_sub(excess_bytes);
         need.process_bytes = need.process_bytes.saturating_sub(of_processes_bytes);
@@ -128,27 +132,27 @@ impl PressedTrials {
     }
 
     fn need(&self, trial: TrialIndex) -> Need {
-        self.needs.get(&trial).copied().unwrap_or_default()
+        self.need_by_trial.get(&trial).copied().unwrap_or_default()
     }
 }
 
-/// What is lacking of a target in the steady state, and what may be the reason; of all groups of a
-/// trial together.
+/// The bytes of a target that are missing from memory in the steady state, and possible causes,
+/// summed over all groups of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shortfall {
     groups: u64,
-    /// Bytes of the target that are not in memory, though the bounds have room for them.
+    /// Bytes of the target that are not in memory although the bounds have room for them.
     short_bytes: u64,
-    /// Page cache of other files for which the groups are charged and that is not in their need.
+    /// Page cache of other files that is charged to the groups and not included in their need.
     other_files_bytes: u64,
     /// Memory of processes beyond their need.
     pinned_bytes: u64,
-    /// What the groups could be charged for besides.
+    /// Bytes that could still be charged to the groups within their limits.
     free_bytes: u64,
 }
 
 impl Shortfall {
-    /// The shortfall of so many groups, which have this limit for each: the bound and the need.
+    /// The shortfall of `groups` groups; the limit of each group is the bound plus the need.
     fn new(
         bound: &MemoryFacts,
         need: Need,
@@ -172,8 +176,8 @@ impl Shortfall {
         }
     }
 
-    /// Bytes that the target lacks because pages of other files are in their place. What is free is
-    /// lacking for another reason: whole folios were evicted, or, if more is free, the contender does
+    /// Bytes of the target that are missing because pages of other files use the memory. Free
+    /// memory has another cause: whole folios were evicted, or, if much is free, the contender does
     /// not fill its group.
     fn taken_bytes(&self) -> u64 {
         if self.free_bytes > (EVICTED_FOLIOS_MAX * FOLIO_BYTES_MAX).saturating_mul(self.groups) {
@@ -182,18 +186,19 @@ impl Shortfall {
         self.short_bytes.saturating_sub(self.free_bytes).min(self.other_files_bytes)
     }
 
-    /// Words for a share that is far below its bound because of other files, or though neither they nor
-    /// the processes take its place; `None` if it is not.
-    fn words(&self, bound: &MemoryFacts) -> Option<String> {
+    /// A warning that the steady share is far below its bound, because of other files or without a
+    /// known cause; `None` if it is not.
+    fn warning_words(&self, bound: &MemoryFacts) -> Option<String> {
         let taken_bytes = self.taken_bytes();
-        if share(taken_bytes, bound.cache_bytes) > PINNED_SHARE_MIN {
+        if share(taken_bytes, bound.cache_bytes) > REPORTED_PINNED_SHARE_MIN {
             let taken = Bytes(taken_bytes).binary();
             return Some(format!("its other files take {taken} of the bound of {}", bound.bound));
         }
         let explained_bytes = self.other_files_bytes.saturating_add(self.pinned_bytes);
         let unexplained_bytes = self.short_bytes.saturating_sub(explained_bytes);
         let by_folios = byte_share(EVICTED_FOLIOS_MAX * FOLIO_BYTES_MAX, bound);
-        (byte_share(unexplained_bytes, bound) > SHORT_SHARE_MIN.max(STATE_TOLERANCE + by_folios)).then(|| {
+        let share_min = REPORTED_SHORTFALL_SHARE_MIN.max(STATE_TOLERANCE + by_folios);
+        (byte_share(unexplained_bytes, bound) > share_min).then(|| {
             format!(
                 "under the bound of {} the page cache keeps {} less of the target than there is room for, and \
                  nothing else takes its place: the kernel evicts more than it must",
@@ -219,8 +224,9 @@ impl UntimedReading {
     }
 
     fn has_refaults_of(&self, other: &UntimedReading) -> bool {
-        let alike =
-            |one: f64, two: f64| (one - two).abs() <= REFAULT_NOISE.max(REFAULT_TOLERANCE * one.max(two));
+        let alike = |one: f64, two: f64| {
+            (one - two).abs() <= REFAULT_NOISE_SHARE.max(REFAULT_TOLERANCE_RATIO * one.max(two))
+        };
         self.refaults.zip(other.refaults).is_none_or(|(one, two)| alike(one, two))
     }
 }
@@ -229,18 +235,18 @@ impl UntimedReading {
 #[derive(Debug, Default)]
 struct Steadiness {
     /// The steady state that the trial had before, if it was read before.
-    known: Option<UntimedReading>,
+    known_steady: Option<UntimedReading>,
     readings: Vec<UntimedReading>,
 }
 
 impl Steadiness {
-    /// Adds a reading; returns whether the state is steady: the share is that after the reading
-    /// before, and as many pages were read again as by an earlier one. Near the cliff readings that
-    /// leave the same share read more or fewer pages again by turns. The state before an earlier
-    /// reading that counted stands for both.
+    /// Adds a reading; returns whether the state is steady: its share equals that of the reading
+    /// before, and its refaults equal those of any earlier reading. Near the cliff readings with
+    /// the same share may alternate between more and fewer refaults. The steady state before an
+    /// earlier turn of the trial counts as such a reading.
     fn add(&mut self, reading: UntimedReading) -> bool {
-        let mut before = self.readings.last().into_iter().chain(&self.known);
-        let mut earlier = self.readings.iter().chain(&self.known);
+        let mut before = self.readings.last().into_iter().chain(&self.known_steady);
+        let mut earlier = self.readings.iter().chain(&self.known_steady);
         let is_steady = before.any(|other| reading.has_share_of(other))
             && earlier.any(|other| reading.has_refaults_of(other));
         self.readings.push(reading);
@@ -252,7 +258,7 @@ impl Steadiness {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.count() >= UNTIMED_MAX
+        self.count() >= UNTIMED_READINGS_MAX
     }
 
     fn describe(&self) -> String {
@@ -279,8 +285,9 @@ pub(super) struct SteadyState {
     working_set_bytes: u64,
     /// Share of the working set for which the bounds of all groups have room; may be above 1.
     granted_share: f64,
-    /// Who seems to keep pages for which other groups are charged.
-    elsewhere: Option<String>,
+    /// Names of processes outside of the lab that may keep pages charged to other groups; `None` if
+    /// there are none.
+    other_holders: Option<String>,
 }
 
 /// A turn under a bound, with what its groups counted.
@@ -292,7 +299,7 @@ pub(super) struct PressedTurn {
     pub(super) after_share: f64,
     /// Share of the working set for which the bounds of all groups have room; may be above 1.
     pub(super) granted_share: f64,
-    pub(super) elsewhere: Option<String>,
+    pub(super) other_holders: Option<String>,
 }
 
 impl PressedTurn {
@@ -300,7 +307,7 @@ impl PressedTurn {
     pub(super) fn meters(&self, notes: &mut Notes) -> [(Meter, Option<u64>); 3] {
         let GroupCounters { refaults, pages_scanned, stall_ns, .. } = self.counters;
         let mut meter = |meter: Meter, value: Option<u64>, why: &str| {
-            (meter, notes.value(meter.name(), value.ok_or(why)))
+            (meter, notes.value_or_note(meter.name(), value.ok_or(why)))
         };
         [
             meter(Meter::Refaults, refaults, "the kernel does not count refaults by control group"),
@@ -318,7 +325,7 @@ impl PressedTurn {
         let PressedProof { steady_share, before_share, elsewhere_share, .. } = self.proof;
         if elsewhere_share > STATE_TOLERANCE {
             let who =
-                self.elsewhere.as_deref().unwrap_or("no process that this user can inspect has it open");
+                self.other_holders.as_deref().unwrap_or("no process that this user can inspect has it open");
             return Some(format!(
                 "{} of the target were in memory before the reading and charged to other control groups: {who}",
                 percent(elsewhere_share)
@@ -343,27 +350,27 @@ impl PressedTurn {
 }
 
 impl ProcessSampler<'_> {
-    /// Makes the pressed state of a trial: bounds the memory of its processes, evicts the target, and
-    /// makes the contender read it untimed until the state is steady.
-    pub(super) fn make_pressed(&mut self, trial: &Trial) -> Result<SteadyState, SampleError> {
+    /// Makes the pressed state of a trial: bounds the memory of its processes, evicts the target,
+    /// and makes the contender read it untimed until the state is steady.
+    pub(super) fn make_pressed_state(&mut self, trial: &Trial) -> Result<SteadyState, SampleError> {
         let Some(bound) = self.trials.memory_bound(trial.index).cloned() else {
             return Err(TrialEnd::failed("it has no bound on memory".to_owned()).into());
         };
         let groups = self.pool.session(trial.index)?.groups.count();
         check_available(&bound, groups, self.pressed.need(trial.index).bytes())?;
-        self.report_small(trial.index, &bound);
+        self.report_small_bound(trial.index, &bound);
         let evicted = self.state_maker().make_cold(trial);
         evicted.map_err(|error| self.with_other_holders(trial.index, error))?;
         let mut limit_bytes = self.set_limit(trial.index, &bound)?;
         let granted_bytes = bound.cache_bytes.saturating_mul(groups);
-        let known = self.pressed.steady.get(&trial.index).copied();
-        let mut steadiness = Steadiness { known, ..Steadiness::default() };
-        // Of a part, the kernel may read the rest of the same file around it.
+        let known = self.pressed.steady_readings.get(&trial.index).copied();
+        let mut steadiness = Steadiness { known_steady: known, ..Steadiness::default() };
+        // If the target is a part of a file, the kernel may also read other parts of the file.
         let is_whole = self.trials.target_of(trial.index).target.part.is_none();
         let (reading, state, shortfall) = loop {
             let before = self.group_state(trial.index)?.counters;
             let untimed = self.untimed_turn(trial, 1);
-            untimed.map_err(|error| self.with_thrash(trial.index, &bound, before, error))?;
+            untimed.map_err(|error| self.with_thrash_words(trial.index, &bound, before, error))?;
             let left = self.counted_residency(trial.index)?;
             let state = self.group_state(trial.index)?;
             let reading = UntimedReading {
@@ -395,17 +402,18 @@ impl ProcessSampler<'_> {
                 return Err(SampleError::Unproven(steadiness.describe()));
             }
         };
-        self.pressed.steady.insert(trial.index, reading);
+        self.pressed.steady_readings.insert(trial.index, reading);
         let keeps_target = is_whole && !trial.bypasses_cache() && reading.share > SHARE_TOLERANCE;
-        // Readers of one file may keep it in the group of one of them, and a command may read a part.
+        // Readers of one file may keep it in the group of one of them, and a command may read a
+        // part.
         if keeps_target && groups == 1 && !trial.work.may_read_part() {
-            self.report_short(trial, &bound, &shortfall);
+            self.report_shortfall(trial, &bound, &shortfall);
         }
         let residency = self.counted_residency(trial.index)?;
         let elsewhere_bytes = residency.resident_bytes().saturating_sub(state.memory.cache_bytes_max);
         let elsewhere_share = byte_share(elsewhere_bytes, &bound);
         let target = self.trials.target_of(trial.index);
-        let elsewhere = (elsewhere_share > STATE_TOLERANCE).then(|| name_other_holders(target)).flatten();
+        let other_holders = (elsewhere_share > STATE_TOLERANCE).then(|| name_other_holders(target)).flatten();
         let proof = PressedProof {
             steady_share: reading.share,
             before_share: byte_share(residency.resident_bytes(), &bound),
@@ -417,10 +425,11 @@ impl ProcessSampler<'_> {
         };
         let (counters, working_set_bytes) = (state.counters, bound.working_set_bytes);
         let granted_share = byte_share(granted_bytes, &bound);
-        Ok(SteadyState { residency, proof, counters, working_set_bytes, granted_share, elsewhere })
+        Ok(SteadyState { residency, proof, counters, working_set_bytes, granted_share, other_holders })
     }
 
-    /// Names processes outside of this lab that have a target open which cannot be evicted.
+    /// Adds to an error of eviction the names of processes outside of this lab that have the target
+    /// open.
     fn with_other_holders(&self, trial: TrialIndex, error: SampleError) -> SampleError {
         match (error, name_other_holders(self.trials.target_of(trial))) {
             (SampleError::Unproven(reason), Some(holders)) => {
@@ -430,7 +439,8 @@ impl ProcessSampler<'_> {
         }
     }
 
-    /// What a turn did under its bound; `after` is the residency after it.
+    /// The turn under its bound, from the counters of its groups and from `after`, the residency
+    /// after the turn.
     pub(super) fn observe_pressed(
         &mut self,
         trial: TrialIndex,
@@ -443,18 +453,18 @@ impl ProcessSampler<'_> {
         };
         let proof = PressedProof { held_bytes: memory.other_bytes, ..steady.proof };
         let uncertain_bytes = memory.cache_bytes_max.saturating_sub(memory.cache_bytes);
-        self.report_pinned(trial, &proof, uncertain_bytes)?;
+        self.report_pinned_memory(trial, &proof, uncertain_bytes)?;
         Ok(PressedTurn {
             proof,
             counters: counters.since(steady.counters),
             after_share: share(after.resident_bytes(), steady.working_set_bytes),
             granted_share: steady.granted_share,
-            elsewhere: steady.elsewhere,
+            other_holders: steady.other_holders,
         })
     }
 
-    /// Warns once of processes that keep more memory than was measured for them.
-    fn report_pinned(
+    /// Warns once of processes that keep more memory than was measured.
+    fn report_pinned_memory(
         &mut self,
         trial: TrialIndex,
         proof: &PressedProof,
@@ -470,17 +480,17 @@ impl ProcessSampler<'_> {
         Ok(())
     }
 
-    /// Warns once of a steady share that is far below its bound because of other files, or for no reason
-    /// that is known.
-    fn report_short(&mut self, trial: &Trial, bound: &MemoryFacts, shortfall: &Shortfall) {
-        let Some(words) = shortfall.words(bound) else { return };
+    /// Warns once of a steady share that is far below its bound because of other files, or without
+    /// a known cause.
+    fn report_shortfall(&mut self, trial: &Trial, bound: &MemoryFacts, shortfall: &Shortfall) {
+        let Some(words) = shortfall.warning_words(bound) else { return };
         if self.pressed.reported_short.insert(trial.index) {
             self.notes.warn(format!("{}: {words}", trial.id));
         }
     }
 
     /// Warns once of a bound that is smaller than the processes of a trial, before it is in force.
-    fn report_small(&mut self, trial: TrialIndex, bound: &MemoryFacts) {
+    fn report_small_bound(&mut self, trial: TrialIndex, bound: &MemoryFacts) {
         let need_bytes = self.pressed.need(trial).process_bytes;
         let Some(words) = small_bound_words(need_bytes, bound) else { return };
         if self.pressed.reported_small.insert(trial) {
@@ -489,13 +499,13 @@ impl ProcessSampler<'_> {
         }
     }
 
-    /// Sets the limit of each group of a trial: the bound, and what its processes and the pages of
-    /// other files needed beside it when they were measured. A process that needs more by now than
-    /// the limit is not left to the OOM killer.
+    /// Sets the limit of each group of a trial to the bound plus the measured need of its processes
+    /// and of other files; returns that limit in bytes. If processes already need more than the
+    /// limit, this is an error, because the kernel would kill them.
     fn set_limit(&mut self, trial: TrialIndex, bound: &MemoryFacts) -> Result<u64, SampleError> {
         let groups = &self.pool.session(trial)?.groups;
         let limit_bytes = bound.cache_bytes.saturating_add(self.pressed.need(trial).bytes());
-        let held_bytes = groups.largest_need().map_err(|error| group_failed(&error))?;
+        let held_bytes = groups.max_process_bytes().map_err(|error| group_failed(&error))?;
         if held_bytes >= limit_bytes {
             return Err(TrialEnd::failed(format!(
                 "its processes hold {}, and its control group may have {} with the bound of {}: the kernel \
@@ -511,7 +521,7 @@ impl ProcessSampler<'_> {
     }
 
     fn group_state(&mut self, trial: TrialIndex) -> Result<GroupState, SampleError> {
-        let state = self.pool.session(trial)?.groups.state();
+        let state = self.pool.session(trial)?.groups.combined_state();
         state.map_err(|error| group_failed(&error).into())
     }
 
@@ -527,8 +537,8 @@ impl ProcessSampler<'_> {
         Ok(proof)
     }
 
-    /// The error of a trial whose process was killed because its group had no memory left, with this
-    /// reason; any other error as it is.
+    /// Adds to the error of a trial that its process was killed because its group had no memory
+    /// left; any other error is unchanged.
     pub(super) fn with_group_kill(&mut self, trial: TrialIndex, error: SampleError) -> SampleError {
         let SampleError::TrialEnd(TrialEnd::Trial(Outcome::Failed { reason })) = &error else { return error };
         let Some(bound) = self.trials.memory_bound(trial).cloned() else { return error };
@@ -546,9 +556,9 @@ impl ProcessSampler<'_> {
         .into()
     }
 
-    /// The error of a reading that failed while it read the same bytes again and again, such as one
-    /// that took too long, with how often it did; any other error as it is.
-    fn with_thrash(
+    /// Adds to the error of a reading that thrashed how often it read its working set again; any
+    /// other error is unchanged.
+    fn with_thrash_words(
         &mut self,
         trial: TrialIndex,
         bound: &MemoryFacts,
@@ -563,8 +573,9 @@ impl ProcessSampler<'_> {
         }
     }
 
-    /// Runs `read`, and watches meanwhile which memory the processes of a trial with a bound need.
-    pub(super) fn watching_need<T>(
+    /// Runs `read`. For a trial with a bound, measures during `read` how much memory its processes
+    /// need.
+    pub(super) fn watch_memory_need<T>(
         &mut self,
         trial: TrialIndex,
         read: impl FnOnce(&mut Self) -> Result<T, SampleError>,
@@ -589,9 +600,10 @@ impl CacheBeforeAfter {
     }
 }
 
-/// Refuses a bound of so many groups that the machine, or an enclosing control group, cannot give.
+/// Refuses a bound if the machine, or an enclosing control group, has too little memory for
+/// `groups` groups with it.
 fn check_available(bound: &MemoryFacts, groups: u64, need_bytes: u64) -> Result<(), TrialEnd> {
-    let available_bytes = Memory::read().available_here_bytes();
+    let available_bytes = Memory::read().cacheable_now_bytes();
     let of_all = |bytes: u64| bytes.saturating_mul(groups);
     let cache_bytes = of_all(bound.cache_bytes).min(bound.working_set_bytes);
     let wanted_bytes = cache_bytes.saturating_add(of_all(need_bytes));
@@ -606,7 +618,7 @@ fn check_available(bound: &MemoryFacts, groups: u64, need_bytes: u64) -> Result<
     Err(TrialEnd::Trial(Outcome::Unavailable { reason }))
 }
 
-/// Why a bound is too small for processes that need `need_bytes`; `None` if it is large enough.
+/// A warning that a bound is smaller than processes that need `need_bytes`; `None` if it is not.
 fn small_bound_words(need_bytes: u64, bound: &MemoryFacts) -> Option<String> {
     (need_bytes > bound.cache_bytes).then(|| {
         format!(
@@ -618,13 +630,13 @@ fn small_bound_words(need_bytes: u64, bound: &MemoryFacts) -> Option<String> {
     })
 }
 
-/// That processes keep more memory than was measured for them, and more than the counts of their groups
-/// are uncertain by; `None` if they do not.
+/// A warning that processes keep more memory than was measured, by more than the uncertainty of the
+/// groups' counts; `None` if they do not.
 fn pinned_words(proof: &PressedProof, process_bytes: u64, uncertain_bytes: u64) -> Option<String> {
     let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
     let pinned_bytes = proof.held_bytes.saturating_sub(process_bytes);
     let certain_bytes = pinned_bytes.saturating_sub(uncertain_bytes);
-    (share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN).then(|| {
+    (share(certain_bytes, cache_bytes) > REPORTED_PINNED_SHARE_MIN).then(|| {
         format!(
             "its processes hold {} more than the {} that they needed when they were measured, so the page cache \
              has less than the {} of its bound",
@@ -639,7 +651,8 @@ fn group_failed(error: &io::Error) -> TrialEnd {
     TrialEnd::failed(format!("its control group: {error}"))
 }
 
-/// Names processes outside of this lab that have the target open or mapped.
+/// The names of processes outside of this lab that have the target open or mapped; `None` if there
+/// are none.
 fn name_other_holders(target: &MeasuredTarget) -> Option<String> {
     let now = Processes::now();
     let own = now.family(std::process::id());
@@ -650,7 +663,8 @@ fn name_other_holders(target: &MeasuredTarget) -> Option<String> {
     (!named.is_empty()).then(|| named.join(", "))
 }
 
-/// How often a reading under a bound read its working set again; `None` if that is not often.
+/// A sentence on how often a reading under a bound read its working set again; `None` if it did not
+/// thrash.
 fn thrash_words(refaults: u64, bound: &MemoryFacts) -> Option<String> {
     let times = page_share(refaults, bound);
     let again = Bytes(refaults.saturating_mul(page_bytes())).binary();
@@ -684,9 +698,9 @@ mod tests {
         UntimedReading { share, refaults: Some(refaults) }
     }
 
-    /// After which of these readings the state is steady.
+    /// The number of the reading, from 1, after which the state is steady; `None` if it never is.
     fn steady_after(known: Option<UntimedReading>, readings: &[UntimedReading]) -> Option<usize> {
-        let mut steadiness = Steadiness { known, ..Steadiness::default() };
+        let mut steadiness = Steadiness { known_steady: known, ..Steadiness::default() };
         readings.iter().position(|reading| steadiness.add(*reading)).map(|at| at + 1)
     }
 
@@ -771,7 +785,7 @@ mod tests {
     #[test]
     fn pages_charged_to_others_are_reported_with_who_holds_them() {
         let held = PressedTurn {
-            elsewhere: Some("process 7 (tail) has it open".to_owned()),
+            other_holders: Some("process 7 (tail) has it open".to_owned()),
             ..turn(0.5, 0.5, 0.31)
         };
         let said = held.violation().unwrap();
@@ -789,7 +803,7 @@ mod tests {
         let meters = PressedTurn { counters, ..turn(0.5, 0.5, 0.0) }.meters(&mut notes);
         let values = meters.map(|(_, value)| value);
         assert_eq!(values, [Some(3), Some(9), None]);
-        let missing = notes.take_missing();
+        let missing = notes.take_missing_meters();
         assert_eq!((missing.len(), missing[0].0), (1, "memory_stall_ns"));
     }
 
@@ -918,7 +932,7 @@ mod tests {
 
     #[test]
     fn a_share_far_below_its_bound_is_told_if_the_processes_do_not_take_its_place() {
-        let words = |it: Shortfall| it.words(&bound(32 * MIB, 64 * MIB));
+        let words = |it: Shortfall| it.warning_words(&bound(32 * MIB, 64 * MIB));
         let said = words(shortfall(0, 22, 22, 4)).unwrap();
         assert!(said.contains("keeps 10.0 MiB less of the target than there is room for"), "{said}");
         assert_eq!(words(shortfall(0, 24, 24, 4)), None, "four folios of a small file");
@@ -927,7 +941,7 @@ mod tests {
         assert_eq!(words(shortfall(0, 31, 32, 4)), None, "1 MiB of other files");
         assert_eq!(words(shortfall(0, 22, 22, 14)), None, "10 MiB of the processes, which is told otherwise");
         let large = Shortfall { short_bytes: 12 * MIB, ..shortfall(0, 32, 32, 4) };
-        assert!(large.words(&bound(50 * MIB, 100 * MIB)).is_some(), "12 points");
-        assert_eq!(large.words(&bound(100 * MIB, 200 * MIB)), None, "6 points");
+        assert!(large.warning_words(&bound(50 * MIB, 100 * MIB)).is_some(), "12 points");
+        assert_eq!(large.warning_words(&bound(100 * MIB, 200 * MIB)), None, "6 points");
     }
 }

@@ -1,5 +1,5 @@
-//! The byte at which a file cannot be read. It is searched for after a contender failed, because
-//! few contenders report it.
+//! Finds the byte at which a file cannot be read, after a contender failed: few contenders report
+//! the position.
 
 use crate::interface::TrialEnd;
 use readlab_corpus::oracle;
@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Time after which the search stops, although the file could be read so far.
+/// Time after which the search stops without an error of the file.
 const SEARCH_MAX: Duration = Duration::from_secs(2);
 
 /// Adds to the end of a trial the byte at which the file fails, if it does and the contender did

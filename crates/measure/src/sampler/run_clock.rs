@@ -1,30 +1,30 @@
-//! The time of a run, which may have been interrupted before: the time that is used, and how long a
-//! single wait may be.
+//! The time of a run, earlier parts of an interrupted run included: the time that is used, and the
+//! limit of a single wait.
 
 use crate::plan::Budget;
 use std::time::{Duration, Instant};
 
-/// Time by which work that was begun within a firm budget may exceed the budget.
+/// Work that began within a firm budget may end this much time after the budget.
 pub(super) const GRACE_TIME: Duration = Duration::from_secs(5);
 
 pub(super) struct RunClock {
     /// Time that the run took before it was interrupted.
-    pub(super) earlier: Duration,
+    pub(super) earlier_time: Duration,
     started: Instant,
     budget: Budget,
 }
 
 impl RunClock {
     pub(super) fn start(budget: Budget) -> RunClock {
-        RunClock { earlier: Duration::ZERO, started: Instant::now(), budget }
+        RunClock { earlier_time: Duration::ZERO, started: Instant::now(), budget }
     }
 
     pub(super) fn elapsed(&self) -> Duration {
-        self.earlier + self.started.elapsed()
+        self.earlier_time + self.started.elapsed()
     }
 
-    /// The limit of a wait whose usual limit is `usual`: no later than the user's budget and
-    /// [`GRACE_TIME`], unless the awaited work is known to need longer.
+    /// The limit of a wait whose usual limit is `usual`: with a firm budget at most the time left,
+    /// or `needed` if that is longer, plus [`GRACE_TIME`].
     pub(super) fn wait_limit(&self, usual: Duration, needed: Duration) -> Duration {
         match self.budget {
             Budget::Firm(time) => {
@@ -49,7 +49,7 @@ mod tests {
         let limit = clock.wait_limit(hour, Duration::ZERO);
         assert!(limit > 9 * second && limit <= 10 * second + GRACE_TIME, "{limit:?}");
         assert_eq!(clock.wait_limit(second, Duration::ZERO), second, "a shorter limit stays");
-        clock.earlier = hour;
+        clock.earlier_time = hour;
         assert_eq!(clock.wait_limit(hour, Duration::ZERO), GRACE_TIME);
         assert_eq!(clock.wait_limit(hour, 20 * second), 20 * second + GRACE_TIME, "a slow file is read");
         assert_eq!(RunClock::start(Budget::Advised(ten_seconds)).wait_limit(hour, second), hour);

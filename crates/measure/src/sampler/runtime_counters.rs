@@ -1,5 +1,6 @@
-//! Counts of what one reading of a trial does inside. The kernel and a preloaded library count in a
-//! separate process that is not timed; some runtimes report counts of their own in every turn.
+//! Counts of system calls, allocations and the like in one reading of a trial. The kernel and a
+//! preloaded library count in a separate untimed process; some runtimes report counts of their own
+//! in every turn.
 //!
 //! [`crate::counts`] does the counting; this module decides what is counted, and divides counts by
 //! readings.
@@ -17,23 +18,23 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 
-/// A reading that takes longer than this while it is counted is counted only once: starting and
-/// answering hardly matter in it, and three more readings would cost too much time.
+/// A reading that takes longer than this during counting is counted only once: start and answer are
+/// a small part of its counts, and three more readings would take too long.
 const LONG_READING_NS: u64 = 500_000_000;
 
 /// Counts that a contender's runtime reported in all recorded turns of one trial.
 #[derive(Default)]
 struct RuntimeCounts {
-    readings: u64,
-    counts: Counts,
+    reading_count: u64,
+    count_sums: Counts,
 }
 
 impl RuntimeCounts {
     fn add(&mut self, readings: u64, lines: &[CountLine]) {
-        self.readings += readings;
+        self.reading_count += readings;
         for line in lines {
             let nothing = Count { value: Some(0), how: line.how.clone() };
-            let sum = self.counts.entry(line.of.clone()).or_insert(nothing);
+            let sum = self.count_sums.entry(line.of.clone()).or_insert(nothing);
             // If one count is unknown, the sum stays unknown, with the first reason.
             if let Some(before) = sum.value {
                 let value = line.value.map(|more| before.saturating_add(more));
@@ -45,55 +46,55 @@ impl RuntimeCounts {
     fn per_reading(&self) -> Counts {
         let mean = |sum: &Count| match sum.value {
             Some(total) => Count {
-                value: Some((total + self.readings / 2) / self.readings.max(1)),
+                value: Some((total + self.reading_count / 2) / self.reading_count.max(1)),
                 how: format!("{}, a mean of all turns", sum.how),
             },
             None => sum.clone(),
         };
-        self.counts.iter().map(|(name, sum)| (name.clone(), mean(sum))).collect()
+        self.count_sums.iter().map(|(name, sum)| (name.clone(), mean(sum))).collect()
     }
 }
 
 #[derive(Default)]
 pub(super) struct RuntimeCounters {
-    reported: BTreeMap<TrialIndex, RuntimeCounts>,
+    reported_counts: BTreeMap<TrialIndex, RuntimeCounts>,
     /// Counts from untimed runs, by trial, without the counts that runtimes reported.
-    counted: BTreeMap<TrialIndex, Counts>,
+    untimed_counts: BTreeMap<TrialIndex, Counts>,
 }
 
 impl RuntimeCounters {
     /// Adds the counts that the runtime of a trial's contender reported in a turn.
     pub(super) fn add(&mut self, trial: TrialIndex, turn: &MeteredTurn) {
-        self.reported.entry(trial).or_default().add(turn.readings(), &turn.answer.counts);
+        self.reported_counts.entry(trial).or_default().add(turn.readings(), &turn.answer.counts);
     }
 
-    /// Counts what one reading of each of these trials does inside, if that is not known yet, and
-    /// adds the counts that runtimes reported.
+    /// Counts one reading of each of these trials, unless its counts are known, and adds the counts
+    /// that runtimes reported.
     pub(super) fn count(&mut self, numbers: &[TrialIndex], trials: &Trials) -> Vec<Result<Counts, TrialEnd>> {
-        let known = |trial| self.counted_before(trial, trials).cloned();
+        let known = |trial| self.known_counts(trial, trials).cloned();
         let counted = count_side_by_side(numbers, trials, known);
         let found = numbers.iter().zip(counted);
         found.map(|(&trial, counts)| Ok(self.with_reported_counts(trial, counts?))).collect()
     }
 
     fn with_reported_counts(&mut self, trial: TrialIndex, mut counts: Counts) -> Counts {
-        self.counted.insert(trial, counts.clone());
-        counts.extend(self.reported.get(&trial).map(RuntimeCounts::per_reading).unwrap_or_default());
+        self.untimed_counts.insert(trial, counts.clone());
+        counts.extend(self.reported_counts.get(&trial).map(RuntimeCounts::per_reading).unwrap_or_default());
         counts
     }
 
     /// Counts of the same readings from another cache state; they are equal, because the file is in
     /// memory during counting.
-    pub(super) fn counted_before(&self, trial: TrialIndex, trials: &Trials) -> Option<&Counts> {
+    pub(super) fn known_counts(&self, trial: TrialIndex, trials: &Trials) -> Option<&Counts> {
         let own = trials.trial(trial);
-        let before = self.counted.iter().find(|(other, _)| trials.trial(**other).reads_like(own));
+        let before = self.untimed_counts.iter().find(|(other, _)| trials.trial(**other).reads_like(own));
         before.map(|(_, counts)| counts)
     }
 }
 
-/// Counts what one reading of each of these trials does inside, each in a new process; counts for
-/// which `known` returns a value are not taken again. The processes run side by side, because
-/// nothing is timed.
+/// Counts one reading of each of these trials, each in a new process; a trial for which `known`
+/// returns counts is not counted again. The processes run at the same time, because nothing is
+/// timed.
 pub(super) fn count_side_by_side(
     numbers: &[TrialIndex],
     trials: &Trials,
@@ -112,8 +113,8 @@ pub(super) fn count_side_by_side(
     })
 }
 
-/// Counts in untimed runs. Programs that a contender starts for each reading load the counting
-/// library, which makes system calls; system calls of this contender are counted once more without
+/// Counts one reading in untimed runs. If the contender starts programs, they load the counting
+/// library, which makes system calls of its own; then system calls are counted once more without
 /// the library.
 fn count_trial(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Result<Counts, TrialEnd> {
     // A hook before the readings of one command must not disturb the readings of another.
@@ -182,8 +183,8 @@ mod tests {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", COLD), ("b", COLD), ("a", WARM)]);
         let mut counters = RuntimeCounters::default();
-        counters.counted.insert(TrialIndex::new(0), BTreeMap::new());
-        let is_counted = |trial| counters.counted_before(trial, &trials).is_some();
+        counters.untimed_counts.insert(TrialIndex::new(0), BTreeMap::new());
+        let is_counted = |trial| counters.known_counts(trial, &trials).is_some();
         assert_eq!([0, 1, 2].map(TrialIndex::new).map(is_counted), [true, false, true]);
     }
 }

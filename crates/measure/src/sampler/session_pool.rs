@@ -24,8 +24,8 @@ use std::time::Duration;
 /// after its start.
 const FREE_BYTES_MIN: u64 = 256 << 20;
 
-/// A contender with less memory than this is not closed for its memory, because starting it again
-/// costs more.
+/// A contender with less memory than this is not closed to free memory, because starting it again
+/// takes too long.
 const SMALL_CONTENDER_BYTES: u64 = 32 << 20;
 
 /// The started contender of a trial: one process for each reader that reads at the same time.
@@ -35,7 +35,7 @@ pub(super) struct PooledSession {
     /// cannot be removed.
     pub(super) groups: ReaderGroups,
     params: Params,
-    /// Whether the contender has read until it was steady, if it must.
+    /// Whether the contender has read until it was steady; only used for contenders that must.
     pub(super) is_steady: bool,
     /// Whether the contender made readings in another cache state before.
     pub(super) is_taken_over: bool,
@@ -84,10 +84,11 @@ impl PooledSession {
         // Meters are read only after the last answer, because reading them would disturb readers
         // still at work.
         let answered: Vec<(&mut PooledReader, u64, Result<Turn, SessionError>)> = answered.collect();
-        let turn = |(reader, began_ns, answer): (&mut PooledReader, u64, Result<Turn, SessionError>)| {
-            let metered = reader.meters.end();
-            Ok(MeteredTurn { request, began_ns, answer: answer?, metered })
-        };
+        let turn =
+            |(reader, start_delay_ns, answer): (&mut PooledReader, u64, Result<Turn, SessionError>)| {
+                let metered = reader.meters.end();
+                Ok(MeteredTurn { request, start_delay_ns, answer: answer?, metered })
+            };
         answered.into_iter().map(turn).collect()
     }
 }
@@ -95,9 +96,9 @@ impl PooledSession {
 #[derive(Default)]
 pub(super) struct SessionPool {
     sessions: BTreeMap<TrialIndex, PooledSession>,
-    launched: BTreeMap<TrialIndex, Result<LaunchedSession, SessionError>>,
+    launched_sessions: BTreeMap<TrialIndex, Result<LaunchedSession, SessionError>>,
     /// Contenders of finished trials, kept for trials that differ only in the cache state.
-    retired: BTreeMap<TrialIndex, PooledSession>,
+    retired_sessions: BTreeMap<TrialIndex, PooledSession>,
 }
 
 impl SessionPool {
@@ -111,26 +112,28 @@ impl SessionPool {
 
     pub(super) fn close(&mut self, trial: TrialIndex) {
         self.sessions.remove(&trial);
-        self.retired.remove(&trial);
+        self.retired_sessions.remove(&trial);
     }
 
     /// Keeps the contender of a trial that has no further turns, if it is running. A contender in a
     /// control group serves no other trial.
     pub(super) fn retire(&mut self, trial: TrialIndex) {
         if let Some(pooled) = self.sessions.remove(&trial).filter(|pooled| pooled.groups.is_empty()) {
-            self.retired.insert(trial, PooledSession { is_taken_over: true, ..pooled });
+            self.retired_sessions.insert(trial, PooledSession { is_taken_over: true, ..pooled });
         }
     }
 
-    /// Starts the contenders of these trials without waiting for them. Contenders that were started
-    /// ahead earlier and are not in `next` are ended. Contenders in control groups are not started
-    /// ahead.
+    /// Starts the contenders of these trials without waiting for them. Ends contenders that an
+    /// earlier call started, that were not used and that are not in `next`. Contenders in control
+    /// groups are not started ahead.
     pub(super) fn launch(&mut self, trials: &Trials, next: &[TrialIndex]) {
-        self.launched.retain(|trial, _| next.contains(trial));
+        self.launched_sessions.retain(|trial, _| next.contains(trial));
         for &trial in next {
             let is_free = trials.memory_bound(trial).is_none();
             if is_free && self.retired_with_same_readings(trials, trial).is_none() {
-                self.launched.entry(trial).or_insert_with(|| trials.launch(trial, 0, Additions::default()));
+                self.launched_sessions
+                    .entry(trial)
+                    .or_insert_with(|| trials.launch(trial, 0, Additions::default()));
             }
         }
     }
@@ -139,16 +142,17 @@ impl SessionPool {
     /// made the same readings in another cache state, it is taken over instead.
     pub(super) fn restart(&mut self, trials: &Trials, trial: TrialIndex) -> Result<Params, SessionError> {
         self.close(trial);
-        let taken =
-            self.retired_with_same_readings(trials, trial).and_then(|other| self.retired.remove(&other));
+        let taken = self
+            .retired_with_same_readings(trials, trial)
+            .and_then(|other| self.retired_sessions.remove(&other));
         let pooled = match taken {
             Some(pooled) => pooled,
             None => {
                 let groups = trials.make_groups(trial)?;
-                let launch = |reader| trials.launch(trial, reader, additions(&groups, reader));
-                let first = self.launched.remove(&trial).unwrap_or_else(|| launch(0));
+                let launch = |reader| trials.launch(trial, reader, group_additions(&groups, reader));
+                let first = self.launched_sessions.remove(&trial).unwrap_or_else(|| launch(0));
                 let mut sessions = vec![first?.hello()?];
-                for reader in 1..trials.readers(trial) as usize {
+                for reader in 1..trials.reader_count(trial) as usize {
                     sessions.push(launch(reader)?.hello()?);
                 }
                 let params =
@@ -168,19 +172,20 @@ impl SessionPool {
         }
         let own = trials.trial(trial);
         let reads_like = |&other: &TrialIndex| {
-            trials.trial(other).reads_like(own) && trials.readers(other) == trials.readers(trial)
+            trials.trial(other).reads_like(own) && trials.reader_count(other) == trials.reader_count(trial)
         };
-        self.retired.keys().copied().find(reads_like)
+        self.retired_sessions.keys().copied().find(reads_like)
     }
 
     /// Starts the contender of a trial unless it is running, and returns whether it had to be
-    /// started. The retired process of the same trial continues if no other trial has taken it over.
+    /// started. The retired process of the same trial continues if no other trial has taken it
+    /// over.
     pub(super) fn ensure_running(
         &mut self,
         trials: &Trials,
         trial: TrialIndex,
     ) -> Result<bool, SessionError> {
-        if let Some(pooled) = self.retired.remove(&trial) {
+        if let Some(pooled) = self.retired_sessions.remove(&trial) {
             self.sessions.insert(trial, PooledSession { is_taken_over: false, ..pooled });
         }
         if self.has_session(trial) {
@@ -194,7 +199,7 @@ impl SessionPool {
     }
 
     pub(super) fn processes(&self) -> Vec<(TrialIndex, u32)> {
-        let running = self.sessions.iter().chain(&self.retired);
+        let running = self.sessions.iter().chain(&self.retired_sessions);
         running.flat_map(|(&trial, pooled)| pooled.process_ids().map(move |id| (trial, id))).collect()
     }
 
@@ -207,7 +212,7 @@ impl SessionPool {
         let held: Vec<u64> = self.sessions.values().map(|pooled| pooled.held_bytes).collect();
         let memory = Memory::read();
         if is_memory_short(&memory, &held, cached_bytes) {
-            self.retired.clear();
+            self.retired_sessions.clear();
         }
         let is_worth_it = own_bytes >= SMALL_CONTENDER_BYTES || is_memory_crowded(&memory, &held);
         if is_worth_it && is_memory_short(&memory, &held, cached_bytes) {
@@ -217,8 +222,8 @@ impl SessionPool {
 }
 
 /// Additions to the start of a reader: the control group that its process enters.
-fn additions(groups: &ReaderGroups, reader: usize) -> Additions {
-    let enters = groups.of_reader(reader).map(|group| group.processes_file().into());
+fn group_additions(groups: &ReaderGroups, reader: usize) -> Additions {
+    let enters = groups.group_of_reader(reader).map(|group| group.processes_file().into());
     Additions { enters, ..Additions::default() }
 }
 

@@ -78,7 +78,7 @@ impl ProcessSampler<'_> {
     fn start_on_warm_up_file(&mut self, trial: TrialIndex) -> Result<Option<Params>, TrialEnd> {
         let planned = self.trials.trial(trial);
         let Some(reads) = &self.single_reads else { return Ok(None) };
-        let is_small = WarmUpFile::is_for(&reads.files[planned.target].target);
+        let is_small = WarmUpFile::suits_target(&reads.files[planned.target].target);
         let Some(warm_up_file) = reads.warm_up_file.filter(|_| is_small) else { return Ok(None) };
         match warm_up_file.warm_up_target(planned) {
             Ok(target) => self.trials.replace_target(target),
@@ -104,11 +104,12 @@ impl ProcessSampler<'_> {
         Ok(self.pool.restart(&self.trials, trial)?)
     }
 
-    /// Makes the path of a warm contender lead to the file of its trial. Returns `false` if the
-    /// contender was given no link and must be started again, or the reason why it cannot be used.
+    /// Makes the link of a warm contender lead to the file of its trial. Returns `false` if the
+    /// contender got no link and must be started again; the error is the reason why the contender
+    /// cannot be used.
     fn link_to_measured_file(&self, trial: TrialIndex) -> Result<bool, String> {
         let planned = self.trials.trial(trial);
-        if !WarmUpFile::is_linked(planned) {
+        if !WarmUpFile::reads_through_link(planned) {
             return Ok(false);
         }
         if !self.pool.has_session(trial) {
@@ -182,13 +183,13 @@ mod tests {
                 contenders: Contenders::default(),
                 folder,
                 files: [sweep_target(&timed, 0)].into_iter().collect(),
-                warm_up_file: WarmUpFile::at(&untimed, sweep_target(&untimed, 0)),
+                warm_up_file: WarmUpFile::new(&untimed, sweep_target(&untimed, 0)),
             }
         }
 
         fn sampler(&self) -> ProcessSampler<'_> {
             let warm_up_file = Some(&self.warm_up_file);
-            ProcessSampler::of_single_reads(&self.plan, &self.contenders, &self.files, warm_up_file)
+            ProcessSampler::for_single_reads(&self.plan, &self.contenders, &self.files, warm_up_file)
         }
     }
 

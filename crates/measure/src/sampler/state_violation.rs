@@ -1,6 +1,6 @@
-//! The rules for a cold and for a warm sample: reasons why the samples of a turn did not start from
-//! the cache state that they claim. Pages were or were not resident, bytes did or did not come from
-//! the device. A turn that breaks a rule is repeated ([`crate::attempt`]).
+//! The rules for the cache state of a sample, by resident pages and by bytes from the device. A
+//! broken rule gives a reason why the samples of a turn did not start from the cache state that
+//! they claim; the turn is then repeated ([`crate::attempt`]).
 
 use super::observed_turn::ObservedTurn;
 use crate::interface::SampleError;
@@ -8,7 +8,7 @@ use crate::meters::MeterError;
 use crate::next_layer::{LayerBytes, NextLayer};
 use crate::residency::ResidencyProof;
 use readlab_model::sample::Sample;
-use readlab_model::target::cold_bytes::least_fetched;
+use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::trial::CacheState;
 use readlab_system::memory::page_bytes;
 
@@ -34,11 +34,11 @@ impl ObservedTurn<'_> {
                 .find_map(|sample| self.warm_violation(sample))
                 .or_else(|| self.arrival_violation(NextLayer::why_not_warm)),
             CacheState::Pressed => self
-                .around
+                .surroundings
                 .pressed_violation()
                 .or_else(|| samples.iter().find_map(|sample| self.missing_bytes_violation(sample))),
             CacheState::Unknown => None,
-            CacheState::Cold => match &self.around.before {
+            CacheState::Cold => match &self.surroundings.before {
                 // A method that bypasses the page cache is proven by its device bytes alone.
                 Some(proof) if !proof.is_cold() && !self.trial.bypasses_cache() => {
                     Some(format!("{proof} before the reading"))
@@ -50,15 +50,15 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Why samples that find names did not start from the cache state that they claim. The number of
-    /// bytes that a file system fetches for names is not known. It must be at least one when cold,
-    /// and zero when warm.
+    /// Why samples that find names did not start from the cache state that they claim; `None` if
+    /// they did. It is not known how many bytes a file system fetches for names, but a cold reading
+    /// must fetch at least one byte, and a warm reading none.
     fn names_violation(&self, samples: &[Sample]) -> Option<String> {
         match self.trial.state {
             CacheState::Warm => samples.iter().find_map(|sample| self.warm_violation(sample)),
             // A bound on memory bounds no names.
             CacheState::Pressed | CacheState::Unknown => None,
-            CacheState::Cold => match &self.around.before {
+            CacheState::Cold => match &self.surroundings.before {
                 Some(proof) if !proof.is_cold() => Some(format!("{proof} before the reading")),
                 None => Some("which names are in memory is not known".to_owned()),
                 Some(_) => samples.iter().find_map(|sample| self.names_cold_violation(sample)),
@@ -78,34 +78,36 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Checks the bytes that arrived at the layer below, if that layer counts them: `why` returns a
+    /// Checks the bytes that arrived at the layer below, if they are counted; `why` returns a
     /// reason if their number contradicts the cache state.
     fn arrival_violation(
         &self,
         why: impl FnOnce(&NextLayer, u64, &LayerBytes) -> Option<String>,
     ) -> Option<String> {
-        let below = self.around.below.as_ref()?;
+        let below = self.surroundings.below.as_ref()?;
         let read_bytes = self.part_bytes().unwrap_or(self.facts.size_bytes);
         let size_bytes = read_bytes.saturating_mul(self.turn.readings());
         why(&below.layer, size_bytes, &below.bytes)
     }
 
-    /// Bytes of the part of the target that was read, for trials that may read only a part: a
-    /// user's own command reads what it likes. They are the pages that the turn has brought into
-    /// the cache; with an estimate, none is certain. `None` if that is not known, and for trials
-    /// that read all bytes.
+    /// Bytes of the part of the target that was read, for trials that may read only a part, such as
+    /// a user's own command: the bytes of the pages that the turn brought into the cache, or 0 if
+    /// their number is an estimate. `None` if the part is not known, and for trials that read all
+    /// bytes.
     fn part_bytes(&self) -> Option<u64> {
-        let after = self.around.after.filter(|_| self.reads_part() && !self.trial.bypasses_cache())?;
+        let after =
+            self.surroundings.after.filter(|_| self.may_read_part() && !self.trial.bypasses_cache())?;
         let part_bytes = if after.is_estimate() { 0 } else { after.resident_bytes() };
         Some(part_bytes.min(self.facts.size_bytes))
     }
 
-    fn reads_part(&self) -> bool {
+    fn may_read_part(&self) -> bool {
         self.trial.work.may_read_part() && self.trial.state == CacheState::Cold
     }
 
     /// Smallest number of bytes that a cold reading must fetch from the device; `None` if that is
-    /// not known. For a part of a file with holes, all bytes that may lie in holes are subtracted.
+    /// not known. If only a part of a file with holes is read, all holes are assumed to be in the
+    /// part.
     fn expected_bytes(&self) -> Option<u64> {
         let whole_bytes = self.facts.expected_device_bytes()?;
         let Some(part_bytes) = self.part_bytes() else { return Some(whole_bytes) };
@@ -113,10 +115,10 @@ impl ObservedTurn<'_> {
         Some(part_bytes.saturating_sub(elsewhere_bytes))
     }
 
-    /// Checks that the bytes came from the device. It was already proven before the turn that no
-    /// page was resident.
+    /// Checks that the bytes came from the device. The proof before the turn has shown already that
+    /// no page was resident.
     fn cold_violation(&self, sample: &Sample) -> Option<String> {
-        let expected_bytes = self.expected_bytes().map(least_fetched);
+        let expected_bytes = self.expected_bytes().map(min_fetched_bytes);
         match (sample.device_read_bytes, expected_bytes) {
             (Some(device_bytes), Some(expected_bytes)) if device_bytes < expected_bytes => Some(format!(
                 "only {device_bytes} bytes came from the device, at least {expected_bytes} were expected"
@@ -124,22 +126,23 @@ impl ObservedTurn<'_> {
             (Some(_), Some(1..)) => None,
             // If no bytes are expected from the device, the only possible proof is that no page was
             // resident.
-            (Some(_), _) => self.around.before.filter(|proof| !proof.is_cold()).map(|proof| {
+            (Some(_), _) => self.surroundings.before.filter(|proof| !proof.is_cold()).map(|proof| {
                 format!("{proof} before the reading, and no meter shows where its bytes came from")
             }),
             (None, _) => self.unmetered_violation(),
         }
     }
 
-    /// Checks that the bytes that were not in memory before a reading under a bound came from the
-    /// device. A contender that keeps the content itself, or does not read, fetches fewer.
+    /// Checks, for a reading under a bound, that the bytes that were not in memory before came from
+    /// the device. A contender that keeps the content itself, or does not read, fetches fewer
+    /// bytes.
     fn missing_bytes_violation(&self, sample: &Sample) -> Option<String> {
         if self.trial.work.may_read_part() {
             return None;
         }
-        let resident_bytes = self.around.before?.resident_bytes();
+        let resident_bytes = self.surroundings.before?.resident_bytes();
         let absent_bytes = self.facts.expected_device_bytes()?.saturating_sub(resident_bytes);
-        let expected_bytes = least_fetched(absent_bytes);
+        let expected_bytes = min_fetched_bytes(absent_bytes);
         match sample.device_read_bytes {
             Some(device_bytes) if device_bytes < expected_bytes => Some(format!(
                 "only {device_bytes} bytes came from the device, and at least {expected_bytes} were not in memory"
@@ -162,9 +165,9 @@ impl ObservedTurn<'_> {
                 "{NO_DEVICE_COUNT}, and a method past the page cache leaves no other trace"
             ));
         }
-        match &self.around.after {
+        match &self.surroundings.after {
             Some(proof) if proof.resident >= self.least_resident_pages(proof) => None,
-            Some(_) if self.reads_part() => None,
+            Some(_) if self.may_read_part() => None,
             Some(proof) => Some(format!(
                 "{NO_DEVICE_COUNT}, and {proof} after the reading: it need not have read the file"
             )),
@@ -172,26 +175,27 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Fewest pages that a reading through the page cache leaves there. The blocks of a list may share
-    /// pages. An estimate does not see which of them came: only a whole file in the cache proves it.
+    /// Smallest number of resident pages after a reading through the page cache that read all its
+    /// bytes. Blocks of a list may share pages. An estimate does not show which pages are resident,
+    /// so then all pages of the file must be.
     fn least_resident_pages(&self, after: &ResidencyProof) -> u64 {
         match self.facts.blocks() {
             Some(_) if !after.is_estimate() => {
-                least_fetched(self.facts.useful_bytes().div_ceil(page_bytes()))
+                min_fetched_bytes(self.facts.useful_bytes().div_ceil(page_bytes()))
             }
-            _ => least_fetched(after.pages),
+            _ => min_fetched_bytes(after.pages),
         }
     }
 
     /// Checks that every page was resident and nothing waited for the device.
     fn warm_violation(&self, sample: &Sample) -> Option<String> {
-        for (when, proof) in [("before", &self.around.before), ("after", &self.around.after)] {
+        for (when, proof) in [("before", &self.surroundings.before), ("after", &self.surroundings.after)] {
             if let Some(proof) = proof.as_ref().filter(|proof| !proof.is_warm()) {
                 return Some(format!("{proof} {when} the reading"));
             }
         }
         if let Err(why) = &self.turn.metered.device_read_bytes
-            && why.is_of_family()
+            && why.has_unseen_processes()
             && !self.facts.transport().has_server()
         {
             return Some(format!("how many bytes came from the device is not known: {why}"));
@@ -213,8 +217,8 @@ impl ObservedTurn<'_> {
     }
 }
 
-/// The meter's value for the whole turn, because a sample has only its share: one page fault
-/// divided by ten readings gives zero for each.
+/// The meter's value for the whole turn; `None` if the sample has no value. The share in a sample
+/// may be zero, for example of one page fault in ten readings.
 fn whole_turn_count(of_sample: Option<u64>, metered: &Result<u64, MeterError>) -> Option<u64> {
     of_sample.map(|share| metered.as_ref().map_or(share, |&whole| whole.max(share)))
 }
@@ -237,12 +241,12 @@ mod tests {
     use readlab_system::process::FamilyError;
     use readlab_targets::target::filesystem::RemoteCounter;
 
-    /// A turn that reads a file of ten pages, and one of its samples.
+    /// A turn that reads a file of ten pages, and one sample of that turn.
     struct Case {
         work: Work,
         state: CacheState,
         /// Number of resident pages before and after the turn, out of `file_pages`.
-        pages: [u64; 2],
+        resident_pages: [u64; 2],
         file_pages: u64,
         readings: u32,
         sample: Sample,
@@ -251,7 +255,7 @@ mod tests {
         extents: Option<Extents>,
         ranges: Option<RangesFacts>,
         /// Bytes that came over the network.
-        arrived: Option<u64>,
+        network_bytes: Option<u64>,
         /// Whether a pressed turn has its bound.
         is_bounded: bool,
     }
@@ -261,7 +265,7 @@ mod tests {
             Case {
                 work: Work::Newlines,
                 state,
-                pages,
+                resident_pages: pages,
                 file_pages: 10,
                 readings: 1,
                 sample: Sample::default(),
@@ -269,7 +273,7 @@ mod tests {
                 device: None,
                 extents: None,
                 ranges: None,
-                arrived: None,
+                network_bytes: None,
                 is_bounded: true,
             }
         }
@@ -289,11 +293,12 @@ mod tests {
             observed.turn.request.count = self.readings;
             let (means, file_pages, pages) = (ResidencyMeans::Map, self.file_pages, 10);
             let proof = |resident| ResidencyProof { means, file_pages, pages, resident, dirty: None };
-            [observed.around.before, observed.around.after] = self.pages.map(|it| Some(proof(it)));
-            observed.around.pressed = self.is_bounded.then(PressedTurn::default);
-            observed.around.below = self.arrived.map(|bytes| LowerLayerBytes {
+            [observed.surroundings.before, observed.surroundings.after] =
+                self.resident_pages.map(|it| Some(proof(it)));
+            observed.surroundings.pressed = self.is_bounded.then(PressedTurn::default);
+            observed.surroundings.below = self.network_bytes.map(|bytes| LowerLayerBytes {
                 layer: NextLayer::Remote { counter: RemoteCounter::Nfs, source: "nas:/x".to_owned() },
-                bytes: LayerBytes { read: Ok(bytes), arrived: Ok(bytes) },
+                bytes: LayerBytes { read_bytes: Ok(bytes), arrived_bytes: Ok(bytes) },
             });
             observed.state_violation(&[self.sample])
         }
@@ -398,7 +403,7 @@ mod tests {
     #[test]
     fn a_sample_of_a_network_file_is_judged_by_bytes_from_the_network() {
         let violation =
-            |state, pages, bytes| Case { arrived: Some(bytes), ..Case::new(state, pages) }.violation();
+            |state, pages, bytes| Case { network_bytes: Some(bytes), ..Case::new(state, pages) }.violation();
         assert_eq!(violation(COLD, [0, 10], 40_960), None);
         let why = violation(COLD, [0, 10], 40_000).unwrap();
         assert_eq!(why, "40000 bytes of 40960 came over the network: the rest came from a cache");

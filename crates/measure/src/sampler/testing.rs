@@ -99,12 +99,12 @@ pub(super) fn turn(samples: Vec<SampleLine>) -> Turn {
 
 pub(super) fn metered_turn(answer: Turn, metered: MeterReadings) -> MeteredTurn {
     let count = u32::try_from(answer.samples.len().max(1)).unwrap();
-    MeteredTurn { request: TurnRequest { lead: 0, count }, began_ns: 0, answer, metered }
+    MeteredTurn { request: TurnRequest { lead: 0, count }, start_delay_ns: 0, answer, metered }
 }
 
 pub(super) fn observed_turn<'t>(trials: &Trials<'t>, turn: MeteredTurn) -> ObservedTurn<'t> {
     let (trial, facts) = (trials.nth_trial(0), trials.facts(FIRST_TRIAL));
-    ObservedTurn { trial, facts, turn, around: CacheBeforeAfter::default() }
+    ObservedTurn { trial, facts, turn, surroundings: CacheBeforeAfter::default() }
 }
 
 /// Meters that could not be read.
@@ -117,13 +117,13 @@ pub(super) fn metered() -> MeterReadings {
         child_minor_faults: Err(missing()),
         major_faults: Err(missing()),
         device_read_bytes: Err(missing()),
-        whole: WholeTurnCounts {
+        whole_turn: WholeTurnCounts {
             cpu_ns: Err(missing()),
             cpu_error_ns: 0,
-            passed_bytes: Err(missing()),
-            written_bytes: Err(missing()),
-            alone: true,
+            read_call_bytes: Err(missing()),
+            write_call_bytes: Err(missing()),
+            was_alone: true,
         },
-        others: [Meter::Preemptions, Meter::StealNs].map(|meter| (meter, Err(missing()))).into(),
+        other_meters: [Meter::Preemptions, Meter::StealNs].map(|meter| (meter, Err(missing()))).into(),
     }
 }

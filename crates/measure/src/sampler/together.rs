@@ -1,10 +1,10 @@
-//! A turn that several processes of a contender take together, each on the whole target. They get
-//! the request to read one after the other and are checked one by one; together they give one
+//! A turn that several processes of a contender take together; each reads the whole target. Readlab
+//! sends the request to one process after the other and checks each answer; the turn gives one
 //! sample.
 //!
-//! Readlab's clock times that sample, from the first `go` until the last answer: a reader that
-//! waits for a processor begins its own window late, so windows alone would hide the wait. Trials
-//! of one reader are timed the same way if other trials have several readers.
+//! Readlab's clock times this sample, from the first `go` until the last answer: a reader that
+//! waits for a processor begins its window late, so the windows do not contain the wait. Trials of
+//! one reader are timed in the same way if other trials have several readers.
 
 use super::notes::Notes;
 use super::observed_turn::{CacheBeforeAfter, MeteredTurn, ObservedTurn};
@@ -27,7 +27,7 @@ impl ProcessSampler<'_> {
     ) -> Result<Vec<MeteredTurn>, SampleError> {
         let time_limit = self.trials.time_limit(trial.index, request.lead + request.count);
         let pooled = self.pool.session(trial.index)?;
-        let wait = || self.gate.iter_mut().for_each(|gate| gate.wait());
+        let wait = || self.gate.iter_mut().for_each(|gate| gate.wait_for_start());
         let turns = pooled.metered_turn(request, time_limit, wait);
         for (reader, turn) in pooled.readers.iter().zip(turns.iter().flatten()) {
             check_side_effects(&reader.session, trial.index, turn, &mut self.notes)?;
@@ -39,7 +39,7 @@ impl ProcessSampler<'_> {
     /// controls are not recorded.
     pub(super) fn check_turn(&mut self, trial: &Trial, turn: &MeteredTurn) -> Result<(), SampleError> {
         self.compare_turn(trial, &turn.answer)?;
-        self.note_adjusted(trial, &turn.answer);
+        self.note_adjusted_answer(trial, &turn.answer);
         let facts = self.trials.facts(trial.index);
         let blocks = facts.blocks();
         let useful_bytes = blocks.map(|_| facts.useful_bytes());
@@ -60,22 +60,22 @@ impl ProcessSampler<'_> {
         trial: &Trial,
         slot: &Slot,
         turns: Vec<MeteredTurn>,
-        around: CacheBeforeAfter,
+        surroundings: CacheBeforeAfter,
     ) -> Result<Vec<Sample>, SampleError> {
         let timings: Vec<ReaderTiming> = turns.iter().map(reader_timing).collect();
         let latencies = claims::latency_lines(trial, slot, &turns);
         let facts = self.trials.facts(trial.index);
         let mut turns = turns.into_iter();
         let first = turns.next().expect("a contender has one reader at least");
-        // The counts of the layer below and of control groups cover all readers, so they are noted only
-        // once.
-        let around_others = CacheBeforeAfter { below: None, pressed: None, ..around.clone() };
-        let first = ObservedTurn { trial, facts, turn: first, around };
+        // The counts of the layer below and of control groups cover all readers, so they are noted
+        // only once.
+        let surroundings_of_others = CacheBeforeAfter { below: None, pressed: None, ..surroundings.clone() };
+        let first = ObservedTurn { trial, facts, turn: first, surroundings };
         let mut samples = first.samples(slot, &mut self.notes);
         if self.trials.reads_together() {
             let of_all = samples[0].clone();
             for turn in turns {
-                let other = ObservedTurn { trial, facts, turn, around: around_others.clone() };
+                let other = ObservedTurn { trial, facts, turn, surroundings: surroundings_of_others.clone() };
                 samples.extend(other.samples(slot, &mut self.notes));
             }
             let joint = joint_sample(trial.state, joint_time_ns(trial, &timings), &samples);
@@ -91,7 +91,7 @@ impl ProcessSampler<'_> {
         }
         // The joint sample must have fetched the bytes of all readers.
         let copied = self.trials.target_of(trial.index).target.copies.as_ref();
-        let facts = copied.map_or(facts, |copies| &copies.all.facts);
+        let facts = copied.map_or(facts, |copies| &copies.tree_target.facts);
         ObservedTurn { facts, ..first }.check_state(&samples)?;
         latencies.into_iter().for_each(|line| self.notes.add(line));
         if self.trials.reads_together() {
@@ -139,5 +139,5 @@ fn joint_time_ns(trial: &Trial, timings: &[ReaderTiming]) -> u64 {
 
 fn reader_timing(turn: &MeteredTurn) -> ReaderTiming {
     let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
-    ReaderTiming { began_ns: turn.began_ns, wall_ns, answered_ns: turn.answer.seen_ns }
+    ReaderTiming { began_ns: turn.start_delay_ns, wall_ns, answered_ns: turn.answer.seen_ns }
 }

@@ -8,7 +8,7 @@ use super::run_clock::RunClock;
 use crate::cache::TargetCache;
 use crate::interface::{SampleError, TrialEnd};
 use crate::memory_bound::{MemoryControl, ReaderGroups};
-use crate::next_layer::{LayerBytes, NextLayer, difference};
+use crate::next_layer::{LayerBytes, NextLayer, count_difference};
 use crate::plan::Plan;
 use crate::residency::{ResidencyMeans, ResidencyProof};
 use crate::target::MeasuredTarget;
@@ -22,7 +22,7 @@ use readlab_model::trial::{Answer, COMMAND, CacheState, Params, TrialIndex, Work
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
 use readlab_protocol::{Reads, SUCCESS_VARIABLE, TurnRequest};
-use readlab_record::{CommandRules, EndReason, Outcome, Start, Trial, WHILE_RACED};
+use readlab_record::{CommandRules, EndReason, Outcome, Start, Trial, WHILE_RACED_WORDS};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::session::{LaunchedSession, START_TIMEOUT, Session, SessionError, Turn};
 use readlab_system::block_device::busy_ns;
@@ -37,53 +37,55 @@ use std::time::Duration;
 /// Shortest time limit of a turn, after which its contender counts as hung.
 const TIME_LIMIT_MIN: Duration = Duration::from_secs(10);
 
-/// The same for a reading under a bound on memory, which may fetch each byte many times and wait
-/// each time.
+/// Shortest time limit of a turn under a bound on memory. Such a reading may fetch each byte many
+/// times.
 const PRESSED_TIME_LIMIT_MIN: Duration = Duration::from_secs(30);
 
-/// For each reading of a turn, the time limit grows by this many times the simplest reading's time.
+/// The time limit of a turn includes, for each reading, this many times the time of the simplest
+/// reading.
 const TIME_LIMIT_FACTOR: u32 = 40;
 
-/// A reading that begins within a firm budget may take this many times the simplest reading's time,
-/// even if that exceeds the budget.
+/// A reading that begins within a firm budget may exceed the budget, up to this many times the time
+/// of the simplest reading.
 const OVERRUN_FACTOR: u32 = 2;
 
-/// A reading shorter than this is repeated in its turn: a process that was just woken finds the
-/// processor's caches cold, and a program that reads small files reads many of them.
+/// A turn contains several readings that are shorter than this: a process that was just woken finds
+/// the processor's caches cold, while a program that reads small files reads many of them.
 const SHORT_READING_NS: u64 = 1_000_000;
 
 /// Total time of the untimed readings that precede the timed readings of a turn with short
 /// readings.
 const UNTIMED_LEAD_NS: u64 = 200_000;
 
-/// Largest number of timed readings in one turn: enough rounds must remain to show the machine's
-/// drift.
+/// Largest number of timed readings in one turn. With more readings in a turn there would be too
+/// few rounds to show the machine's drift.
 pub(super) const TURN_READINGS_MAX: u64 = 10;
 
 const UNTIMED_READINGS_MAX: u64 = 64;
 
-/// Fixed part of the assumed time of a short reading; the rest is its size at 4 GB/s.
-const SHORT_READING_FIXED_NS: u64 = 2_000;
+/// Fixed part of the assumed time of a short reading. The other part is the time for its bytes at 4
+/// GB/s.
+const ASSUMED_READING_FIXED_NS: u64 = 2_000;
 
 /// Assumed time to find one name.
-const NAME_LOOKUP_NS: u64 = 200;
+const ASSUMED_NAME_LOOKUP_NS: u64 = 200;
 
 /// Variables that keep clients from using a proxy, because every method must use the same server.
-const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
+const NO_PROXY_VARIABLES: [&str; 2] = ["no_proxy", "NO_PROXY"];
 
 pub(super) struct Trials<'a> {
     pub(super) plan: &'a Plan,
     contenders: &'a Contenders,
     targets: Vec<MeasuredTarget<'a>>,
-    /// Whether every turn has one reading, however short.
+    /// Whether every turn has only one reading, even if readings are short.
     pub(super) reads_singly: bool,
     /// Number of the contender's processes that read together, by trial; empty if all trials have
     /// one reader.
-    pub(super) readers: BTreeMap<TrialIndex, u32>,
+    pub(super) reader_counts: BTreeMap<TrialIndex, u32>,
     pub(super) memory: Option<MemoryControl>,
     pub(super) clock: RunClock,
-    /// Description of the change of a target that ended the run.
-    change: OnceLock<String>,
+    /// Description of the change of a target that ended the run; empty if no change did.
+    run_ending_change: OnceLock<String>,
 }
 
 pub(super) struct BelowCounters {
@@ -104,20 +106,20 @@ impl<'a> Trials<'a> {
             contenders,
             targets,
             reads_singly: false,
-            readers: BTreeMap::new(),
+            reader_counts: BTreeMap::new(),
             memory: None,
             clock: RunClock::start(plan.rules.budget),
-            change: OnceLock::new(),
+            run_ending_change: OnceLock::new(),
         }
     }
 
     /// Whether the number of readers is a parameter of the trials.
     pub(super) fn reads_together(&self) -> bool {
-        !self.readers.is_empty()
+        !self.reader_counts.is_empty()
     }
 
-    pub(super) fn readers(&self, trial: TrialIndex) -> u32 {
-        self.readers.get(&trial).copied().unwrap_or(1)
+    pub(super) fn reader_count(&self, trial: TrialIndex) -> u32 {
+        self.reader_counts.get(&trial).copied().unwrap_or(1)
     }
 
     pub(super) fn memory_bound(&self, trial: TrialIndex) -> Option<&MemoryFacts> {
@@ -126,7 +128,7 @@ impl<'a> Trials<'a> {
 
     /// New control groups for the readers of a trial; none if it has no bound on memory.
     pub(super) fn make_groups(&self, trial: TrialIndex) -> Result<ReaderGroups, SessionError> {
-        let made = self.memory.as_ref().map(|memory| memory.make_groups(trial, self.readers(trial)));
+        let made = self.memory.as_ref().map(|memory| memory.make_groups(trial, self.reader_count(trial)));
         let failed = |error| SessionError::Unavailable(format!("no control group for it: {error}"));
         Ok(made.transpose().map_err(failed)?.unwrap_or_default())
     }
@@ -171,8 +173,9 @@ impl<'a> Trials<'a> {
         target.decoded.filter(|_| decodes).unwrap_or(target.truth)
     }
 
-    /// The resident pages when this host has waited for all hosts: other hosts may have read a cold
-    /// file meanwhile. Only the fastest means is used, because the turn is about to start.
+    /// The resident pages after this host has waited for all hosts, because other hosts may have
+    /// read a cold file during the wait. They are counted again only if the fastest means works;
+    /// otherwise this is `before`.
     pub(super) fn residency_after_wait(
         &self,
         trial: &Trial,
@@ -187,9 +190,9 @@ impl<'a> Trials<'a> {
         self.target(target).cache().expect("states are made only of targets that have a file")
     }
 
-    /// Every file of the targets once, however many targets are read from it; for a file with
-    /// copies, the target with most copies.
-    pub(super) fn files(&self) -> impl Iterator<Item = &MeasuredTarget<'a>> {
+    /// One target for each file, even if several targets are read from the same file; for a file
+    /// with copies, the target with most copies.
+    pub(super) fn distinct_files(&self) -> impl Iterator<Item = &MeasuredTarget<'a>> {
         let files = self.targets.iter().enumerate().filter(|(_, target)| target.cache().is_some());
         let stands_for = |at: usize, target: &MeasuredTarget, other: (usize, &MeasuredTarget)| {
             let more = (other.1.cached_bytes(), Reverse(other.0)) > (target.cached_bytes(), Reverse(at));
@@ -203,7 +206,7 @@ impl<'a> Trials<'a> {
     /// Bytes of files that must stay in the page cache between the turns of a trial.
     pub(super) fn bytes_to_keep_cached(&self, trial: TrialIndex) -> u64 {
         match self.trial(trial).state {
-            CacheState::Warm => self.files().map(MeasuredTarget::cached_bytes).sum(),
+            CacheState::Warm => self.distinct_files().map(MeasuredTarget::cached_bytes).sum(),
             CacheState::Cold | CacheState::Pressed | CacheState::Unknown => 0,
         }
     }
@@ -212,7 +215,8 @@ impl<'a> Trials<'a> {
         self.plan.planned_trial(trial).warmup
     }
 
-    /// Number of trials of the same state that read until they are steady after each start.
+    /// Number of trials of the same state whose contenders read until they are steady after each
+    /// start.
     pub(super) fn contenders_until_steady(&self, trial: TrialIndex) -> usize {
         let state = self.trial(trial).state;
         let of_state = self.plan.trials.iter().filter(|planned| planned.trial.state == state);
@@ -224,7 +228,7 @@ impl<'a> Trials<'a> {
         contender.map_or("", |contender| contender.receipt.runtime.as_str())
     }
 
-    /// Counters below the page cache of a trial's target, until now.
+    /// The counters below the page cache of a trial's target, as of now.
     pub(super) fn below_counters(&self, trial: TrialIndex) -> BelowCounters {
         let layer = self.target_of(trial).next_layer().map(NextLayer::count);
         BelowCounters { layer, busy_ns: self.facts(trial).block_device().map(busy_ns) }
@@ -237,7 +241,8 @@ impl<'a> Trials<'a> {
         before: BelowCounters,
     ) -> (Option<Result<u64, String>>, Option<LowerLayerBytes>) {
         let now_ns = self.facts(trial).block_device().map(busy_ns);
-        let device_busy = before.busy_ns.zip(now_ns).map(|(before_ns, now_ns)| difference(before_ns, now_ns));
+        let device_busy =
+            before.busy_ns.zip(now_ns).map(|(before_ns, now_ns)| count_difference(before_ns, now_ns));
         let layer = before.layer.zip(self.target_of(trial).next_layer());
         let below = layer.map(|(before, layer)| {
             let bytes = before.increase_until(layer.count());
@@ -246,13 +251,14 @@ impl<'a> Trials<'a> {
         (device_busy, below)
     }
 
-    /// The readings of one turn: one, or several if most of a single reading would be the time to
-    /// wake up.
+    /// The readings of one turn: one reading, or several short ones, because a single short reading
+    /// would mostly measure the time to wake up.
     pub(super) fn turn_request(&self, trial: &Trial) -> TurnRequest {
         let facts = self.facts(trial.index);
         let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
         let names = self.truth(trial.index).answer.names.filter(|_| trial.work.finds_names());
-        let reading_ns = SHORT_READING_FIXED_NS + names.map_or(bytes / 4, |names| names * NAME_LOOKUP_NS);
+        let reading_ns =
+            ASSUMED_READING_FIXED_NS + names.map_or(bytes / 4, |names| names * ASSUMED_NAME_LOOKUP_NS);
         let is_single = self.reads_singly
             || trial.start == Start::EachReading
             || trial.command.prepare.is_some()
@@ -269,7 +275,7 @@ impl<'a> Trials<'a> {
     }
 
     pub(super) fn time_limit(&self, trial: TrialIndex, readings: u32) -> Duration {
-        let simplest = Duration::from_nanos(self.truth(trial).wall_ns) * readings * self.readers(trial);
+        let simplest = Duration::from_nanos(self.truth(trial).wall_ns) * readings * self.reader_count(trial);
         let least = match self.trial(trial).state {
             CacheState::Pressed => PRESSED_TIME_LIMIT_MIN,
             CacheState::Cold | CacheState::Warm | CacheState::Unknown => TIME_LIMIT_MIN,
@@ -303,7 +309,7 @@ impl<'a> Trials<'a> {
             Reads::Both if target.remote().is_some() && method.id.contender != COMMAND => Reads::Url,
             reads => reads,
         };
-        let request = target.request_of(reader, reads);
+        let request = target.request_of_reader(reader, reads);
         let request = request.map_err(|error| SessionError::Unavailable(error.to_string()))?;
         let mut command = contender.read_command(method, self.trial(trial).requested_work(), &request);
         // For a tree, all contenders except walkers and commands get the list of files.
@@ -319,21 +325,21 @@ impl<'a> Trials<'a> {
         command.creates = additions.creates;
         command.enters = additions.enters;
         if target.remote().is_some() {
-            command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
+            command.env.extend(NO_PROXY_VARIABLES.map(|name| (name.into(), "*".into())));
         }
         Session::launch_within(&method.id.contender, &command, self.start_time_limit())
     }
 
-    /// How long a contender may take until it is ready: at most as long as the whole run, unless
-    /// the run is very short.
+    /// Longest time from the start of a contender until it is ready: at most the time of the whole
+    /// run, unless the run is very short.
     fn start_time_limit(&self) -> Duration {
         let whole = Duration::from(self.plan.rules.budget.time());
         START_TIMEOUT.min(whole.max(TIME_LIMIT_MIN))
     }
 
-    /// Explains an answer with too many lines: the bytes have as many other characters at which
-    /// some runtimes end a line as the answer has lines too many. Only such an answer costs a
-    /// further pass.
+    /// Explains an answer with too many lines, if the bytes contain as many other line separators
+    /// as the answer has surplus lines; some runtimes end a line at these characters. Reads the
+    /// bytes again only for such an answer.
     fn line_ends_hint(&self, trial: &Trial, answer: &Answer, truth: &Answer) -> Option<String> {
         let own = answer.lines.or(answer.newlines)?;
         let right = [truth.lines, truth.newlines].into_iter().flatten();
@@ -352,14 +358,14 @@ impl<'a> Trials<'a> {
         Some(format!("{of_what} {ends}, and it ends a line at each"))
     }
 
-    /// The other line ends in what a trial reads, behind words that name it; `None` if it cannot be
-    /// read again on this machine.
+    /// The other line separators in the bytes that a trial reads, with words that name these bytes;
+    /// `None` if they cannot be read again on this machine.
     fn other_line_ends(&self, trial: &Trial) -> Option<(&'static str, OtherLineEnds)> {
         let target = self.target_of(trial.index).target;
         if let Some(tree) = target.tree() {
             let mut found = OtherLineEnds::default();
             for path in tree.paths().ok()? {
-                found = found.plus(OtherLineEnds::in_file(&path.ok()?).ok()?);
+                found = found.sum_with(OtherLineEnds::in_file(&path.ok()?).ok()?);
             }
             return Some(("the files have", found));
         }
@@ -368,7 +374,7 @@ impl<'a> Trials<'a> {
             return Some(("the file has", OtherLineEnds::in_file(path).ok()?));
         };
         let dictionary = target.facts.dictionary.as_ref();
-        let dictionary = dictionary.map_or_else(|| Ok(Vec::new()), dictionary::bytes).ok()?;
+        let dictionary = dictionary.map_or_else(|| Ok(Vec::new()), dictionary::read_unchanged).ok()?;
         let packed = PackedFile { path, archive, dictionary: &dictionary };
         Some(("the content has", OtherLineEnds::in_content(&packed).ok()?))
     }
@@ -384,7 +390,7 @@ impl<'a> Trials<'a> {
             }
             if !answer.proves(trial.requested_work(), truth) {
                 let why = answer.refusal(trial.requested_work(), truth);
-                let hint = match self.is_about_content(trial, &answer) {
+                let hint = match self.matches_decoded_content(trial, &answer) {
                     true => Some("it is right about what comes out: --commands-decode".to_owned()),
                     false => self.line_ends_hint(trial, &answer, truth),
                 };
@@ -396,7 +402,9 @@ impl<'a> Trials<'a> {
                 let why = "it must say how many files, folders, links and others it found";
                 return Err(SampleError::refused(format!("it answered {answer}: {why}")));
             }
-            if products.is_some_and(|products| !products.agree(trial.requested_work(), &answer, must_prove)) {
+            if products
+                .is_some_and(|products| !products.match_answer(trial.requested_work(), &answer, must_prove))
+            {
                 let why = "its products do not prove that it read each file or block once";
                 return Err(SampleError::refused(format!("it answered {answer}: {why}")));
             }
@@ -405,21 +413,22 @@ impl<'a> Trials<'a> {
     }
 
     /// Whether a command was asked about an archive's bytes and answers about its decoded content.
-    fn is_about_content(&self, trial: &Trial, answer: &Answer) -> bool {
+    fn matches_decoded_content(&self, trial: &Trial, answer: &Answer) -> bool {
         let decoded = self.target_of(trial.index).decoded.filter(|_| trial.contender() == COMMAND);
         trial.decodes.is_none()
             && decoded.is_some_and(|content| answer.proves(trial.requested_work(), &content.answer))
     }
 
-    /// Whether a turn of this trial needs no cache state: it is a control that reads nothing, and
-    /// checking all files of a tree would take far longer than its turn.
+    /// Whether no cache state is made for a turn of this trial: the trial is a control that reads
+    /// nothing, and a check of all files of a tree would take far longer than its turn.
     pub(super) fn leaves_cache_alone(&self, trial: &Trial) -> bool {
         let reads_nothing = trial.is_control() && trial.limit().is_none();
         reads_nothing && self.target_of(trial.index).target.tree().is_some()
     }
 
-    /// Ends the run if the target of a trial has changed after a turn, because results before and
-    /// after cannot be compared. A failed turn may have failed because its file changed.
+    /// An error that ends the run if the target of a trial has changed after a turn, because
+    /// results before and after the change cannot be compared. A change of the file may also be why
+    /// a turn failed.
     pub(super) fn check_unchanged_after(&self, trial: TrialIndex, is_taken: bool) -> Result<(), SampleError> {
         let target = self.target_of(trial);
         if is_taken || target.target.file().is_some() {
@@ -429,16 +438,17 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// How the first changed target of this machine changed, with its name. Servers are not asked,
-    /// because a command may have ended them.
+    /// How the first changed target of this machine changed, with the target's name; `None` if none
+    /// changed. Servers are not asked, because a command may have ended them.
     pub(super) fn describe_first_change(&self) -> Option<String> {
         let mut files = self.targets.iter().filter(|it| it.cache().is_some());
         files.find_map(|it| Some(format!("{} {}", it.target.facts.path, it.change_since_answer()?)))
     }
 
-    /// Takes the description of the change that ended the run; `None` when it was taken before.
+    /// Takes the description of the change that ended the run; `None` if no change did, or if it
+    /// was taken before.
     pub(super) fn take_change(&mut self) -> Option<String> {
-        self.change.take()
+        self.run_ending_change.take()
     }
 
     pub(super) fn check_change(&self, trial: TrialIndex, change: Option<String>) -> Result<(), SampleError> {
@@ -449,9 +459,9 @@ impl<'a> Trials<'a> {
             COMMAND => format!(", seen after a reading by {id},"),
             _ => String::new(),
         };
-        let reason = format!("{} {change}{after} {WHILE_RACED}", self.facts(trial).path);
-        // The trial of this turn need not have an outcome that reports the change.
-        let _ = self.change.set(reason.clone());
+        let reason = format!("{} {change}{after} {WHILE_RACED_WORDS}", self.facts(trial).path);
+        // Kept for a warning, because the trial of this turn may have an outcome already.
+        let _ = self.run_ending_change.set(reason.clone());
         let refused = Outcome::Refused { reason };
         Err(TrialEnd::Both(refused, EndReason::TargetChanged).into())
     }

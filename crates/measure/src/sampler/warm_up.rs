@@ -9,15 +9,14 @@ use readlab_record::{WarmedUp, WarmupEnd};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// Longest time that a contender reads until it is steady, after each start.
-const WARMUP_TIME: Duration = Duration::from_secs(5);
+/// Longest duration of the warm-up after each start.
+const WARMUP_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Divisor of the whole run's time; warming up all contenders of a state once may take the
-/// quotient.
-const WARMUP_PARTS: u32 = 20;
+/// Divisor of the whole run's time. One warm-up of all contenders of a state may take the quotient.
+const WARMUP_TIME_DIVISOR: u32 = 20;
 
-/// Largest number of readings until a contender is steady; if it is not steady by then, it has no
-/// steady level.
+/// Largest number of readings of a warm-up. A contender that is not steady after these readings has
+/// no steady level.
 const WARMUP_READINGS_MAX: usize = 300;
 
 /// Duration of one turn of a warm-up: as many short readings as fit, so that most of the turn is
@@ -29,16 +28,16 @@ pub(super) struct WarmUpUntilSteady {
     pub(super) time_limit: Duration,
 }
 
-/// How long one of `contenders` contenders may take to become steady: five seconds, or its share of
-/// a twentieth of the run's time.
+/// Longest warm-up of one of `contenders` contenders: five seconds, or, if that is less, an equal
+/// share of a twentieth of the run's time.
 pub(super) fn time_limit(run: Nanos, contenders: usize) -> Duration {
-    let all = Duration::from_nanos(run.0) / WARMUP_PARTS;
-    WARMUP_TIME.min(all / u32::try_from(contenders.max(1)).unwrap_or(u32::MAX))
+    let all = Duration::from_nanos(run.0) / WARMUP_TIME_DIVISOR;
+    WARMUP_TIME_MAX.min(all / u32::try_from(contenders.max(1)).unwrap_or(u32::MAX))
 }
 
 impl WarmUpUntilSteady {
-    /// The number of readings in the next turn, unless the readings are steady after this time, or time
-    /// or readings are used up.
+    /// The number of readings in the next turn, or why the warm-up ends: the readings are steady,
+    /// or its time or readings are used up.
     pub(super) fn next_step(&self, elapsed: Duration) -> ControlFlow<WarmupEnd, u32> {
         let end = match steadiness(&self.walls_ns) {
             Steadiness::Steady { .. } => WarmupEnd::Steady,
@@ -67,7 +66,8 @@ mod tests {
     #[test]
     fn short_readings_share_a_turn_and_long_ones_have_one_each() {
         let next_step = |last_ns| {
-            WarmUpUntilSteady { walls_ns: vec![last_ns], time_limit: WARMUP_TIME }.next_step(Duration::ZERO)
+            WarmUpUntilSteady { walls_ns: vec![last_ns], time_limit: WARMUP_TIME_MAX }
+                .next_step(Duration::ZERO)
         };
         assert_eq!(next_step(1), ControlFlow::Continue(10));
         assert_eq!(next_step(50_000_000), ControlFlow::Continue(4));
@@ -79,12 +79,12 @@ mod tests {
         let warm_up = WarmUpUntilSteady { walls_ns: vec![5; 3], time_limit: Duration::from_secs(1) };
         assert_eq!(warm_up.next_step(Duration::from_secs(1)), ControlFlow::Break(WarmupEnd::TooFewReadings));
         let walls_ns = (0..300).map(|n| 1_000_000 - n * 3_000).collect();
-        let warm_up = WarmUpUntilSteady { walls_ns, time_limit: WARMUP_TIME };
+        let warm_up = WarmUpUntilSteady { walls_ns, time_limit: WARMUP_TIME_MAX };
         assert!(matches!(warm_up.next_step(Duration::ZERO), ControlFlow::Break(_)));
         let warmed_up = warm_up.warmed_up(TrialIndex::new(4), Duration::ZERO, WarmupEnd::NoSteadyState);
         assert_eq!(warmed_up.readings, 300);
         // The time limit is a part of the run's time.
-        assert_eq!(time_limit(Nanos(u64::MAX), 1), WARMUP_TIME);
+        assert_eq!(time_limit(Nanos(u64::MAX), 1), WARMUP_TIME_MAX);
         assert_eq!(time_limit(Nanos(40_000_000_000), 4), Duration::from_millis(500));
     }
 }

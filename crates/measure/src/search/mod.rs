@@ -1,7 +1,7 @@
-//! The order of a search: in each rung, some candidates are read once, from a proven cache state
-//! and in shuffled order; their times decide which candidates are read next. Then the chosen
-//! candidates are measured afresh, as in any race. The record has the search model's prediction for
-//! candidates that were never read.
+//! The order of a search. In each rung, some candidates are read once, from a proven cache state
+//! and in shuffled order; their times decide which candidates the next rung reads. Then the chosen
+//! candidates are measured afresh, as in any race. For candidates that were never read, the record
+//! has the prediction of the search model.
 //!
 //! [`readlab_analysis::stats::Search`] decides which candidates are read; [`super::round`] defines
 //! a turn and what happens if it fails. Readings of the search carry the number of their rung;
@@ -31,16 +31,16 @@ use std::collections::{BTreeMap, BTreeSet};
 const SEARCH_SHARE: f64 = 0.7;
 
 /// Number of best candidates that are measured afresh: the winner and the runner-up.
-const BEST_MEASURED_AFRESH: usize = 2;
+const BEST_COUNT_MEASURED_AFRESH: usize = 2;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuning {
     /// All trials, with the rules of the fresh measurement.
     pub plan: Plan,
     pub candidates: BTreeSet<TrialIndex>,
-    /// Trials that are measured afresh in any case: the reference.
+    /// The reference trials, which are always measured afresh.
     pub references: BTreeSet<TrialIndex>,
-    /// Candidates that are easy to use in a program: the best of them is measured afresh, too.
+    /// Candidates that are easy to use in a program; the best of these is measured afresh, too.
     pub easy_candidates: BTreeSet<TrialIndex>,
 }
 
@@ -55,8 +55,8 @@ pub fn run(
 }
 
 impl Tuning {
-    /// A search among the candidates of a plan, with a reference that is measured in any case.
-    /// Settings that bypass the page cache are searched in the cold state only.
+    /// A search among the candidates of a plan, with a reference that is always measured. Settings
+    /// that bypass the page cache are searched only in the cold state.
     pub fn new(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> Tuning {
         let ids: BTreeSet<&TrialId> = candidates.iter().collect();
         plan.absent.retain(|(trial, _)| !(trial.bypasses_cache() && ids.contains(&trial.id)));
@@ -74,17 +74,17 @@ impl Tuning {
         }
     }
 
-    fn candidates_of(&self, state: CacheState) -> Vec<TrialIndex> {
-        let mut trials = self.plan.trials_of(state);
+    fn candidates_in_state(&self, state: CacheState) -> Vec<TrialIndex> {
+        let mut trials = self.plan.trials_in_state(state);
         trials.retain(|trial| self.candidates.contains(trial));
         trials
     }
 
-    /// The inputs of the model for each candidate: its method, the level of each parameter, and the
-    /// index of its scan. If a setting does not give a parameter that other settings of its method
-    /// give, the parameter has its default, which is the lowest level.
-    fn settings(&self, state: CacheState) -> Vec<(TrialIndex, Setting)> {
-        let candidates = self.candidates_of(state);
+    /// The inputs of the search model for each candidate: its method, the level of each parameter,
+    /// and the index of its scan. A parameter that other settings of the method name and this one
+    /// does not has its default value, which counts as the lowest level.
+    fn model_settings(&self, state: CacheState) -> Vec<(TrialIndex, Setting)> {
+        let candidates = self.candidates_in_state(state);
         let id = |&trial: &TrialIndex| &self.plan.planned_trial(trial).trial.id;
         let of_method = |id: &TrialId| (id.method.contender.clone(), id.method.method.clone());
         let mut values = BTreeMap::<&str, BTreeSet<u64>>::new();
@@ -110,21 +110,27 @@ impl Tuning {
         candidates.iter().map(|trial| (*trial, setting(id(trial)))).collect()
     }
 
-    fn rules(&self, state: CacheState) -> SearchRules {
+    fn search_rules(&self, state: CacheState) -> SearchRules {
         let references =
-            self.plan.trials_of(state).iter().filter(|trial| self.references.contains(trial)).count();
-        let measured = BEST_MEASURED_AFRESH + references + usize::from(!self.easy_candidates.is_empty());
-        let candidates = self.candidates_of(state).len();
+            self.plan.trials_in_state(state).iter().filter(|trial| self.references.contains(trial)).count();
+        let measured =
+            BEST_COUNT_MEASURED_AFRESH + references + usize::from(!self.easy_candidates.is_empty());
+        let candidates = self.candidates_in_state(state).len();
         SearchRules::for_candidates(candidates, measured * EXHAUSTIVE_READINGS, self.plan.rules.seed)
     }
 
-    /// The trials that are measured afresh: the two best, the best of the easy ones, and the
-    /// reference.
+    /// The trials that are measured afresh: the two best candidates, the best easy candidate, and
+    /// the reference.
     fn trials_to_measure_afresh(&self, search: &Search<TrialIndex>) -> BTreeSet<TrialIndex> {
         let best = search.best_first();
         let easy_candidates = best.iter().find(|trial| self.easy_candidates.contains(trial));
         let references = self.references.iter().filter(|_| !best.is_empty());
-        best.iter().take(BEST_MEASURED_AFRESH).chain(easy_candidates).chain(references).copied().collect()
+        best.iter()
+            .take(BEST_COUNT_MEASURED_AFRESH)
+            .chain(easy_candidates)
+            .chain(references)
+            .copied()
+            .collect()
     }
 }
 
@@ -135,8 +141,9 @@ struct StateSearch {
 }
 
 impl StateSearch {
-    /// Informs the search how many more readings there is time for, at the rate so far.
-    fn update_affordable(&mut self, now_ns: u64) {
+    /// Limits the further readings of the search to the number for which there is time at the rate
+    /// so far.
+    fn limit_to_affordable_readings(&mut self, now_ns: u64) {
         let share = self.clock.share_used(now_ns).clamp(f64::EPSILON, 1.0);
         self.search.limit_further_readings(
             whole(float(self.search.readings() as u64) * (1.0 - share) / share) as usize,
@@ -149,7 +156,7 @@ impl Run<'_> {
     /// then measures the chosen candidates afresh.
     fn search_and_measure(&mut self, tuning: &Tuning, state_run: &mut StateRun) -> RunResult<EndReason> {
         let state = state_run.state;
-        let search = Search::new(tuning.settings(state), tuning.rules(state));
+        let search = Search::new(tuning.model_settings(state), tuning.search_rules(state));
         let clock = state_run.clock.clock_of_first_part(SEARCH_SHARE);
         let mut searching = StateSearch { search, clock };
         let searched = self.read_rungs(&mut searching, state_run)?;
@@ -163,7 +170,7 @@ impl Run<'_> {
 
     fn read_rungs(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> RunResult<EndReason> {
         while !searching.search.is_over() {
-            if self.is_firmly_up(&searching.clock)? {
+            if self.is_firm_time_up(&searching.clock)? {
                 return Ok(EndReason::Budget);
             }
             let rung = searching.search.rung();
@@ -172,7 +179,7 @@ impl Run<'_> {
             }
             let end = self.read_rung(searching, state_run)?;
             let now_ns = self.sampler.elapsed_ns();
-            searching.update_affordable(now_ns);
+            searching.limit_to_affordable_readings(now_ns);
             searching.search.close_rung();
             if end == EndReason::Budget {
                 return Ok(end);
@@ -192,7 +199,7 @@ impl Run<'_> {
         chosen: &BTreeSet<TrialIndex>,
         state_run: &mut StateRun,
     ) -> RunResult {
-        let is_unread = |it: &&mut TrialProgress| !it.announced && !chosen.contains(&it.trial);
+        let is_unread = |it: &&mut TrialProgress| !it.is_announced && !chosen.contains(&it.trial);
         for progress in state_run.progresses.iter_mut().filter(is_unread) {
             let Some(PredictedRatio { ratio, ci95, model_error }) = search.ratio_to_leader(progress.trial)
             else {
@@ -209,38 +216,38 @@ impl Run<'_> {
     fn read_rung(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> RunResult<EndReason> {
         let (rung, left) = (searching.search.rung(), searching.search.remaining());
         let takes_part = |progress: &TrialProgress| {
-            !progress.ended && (left.contains(&progress.trial) || self.plan.is_control(progress.trial))
+            !progress.has_ended && (left.contains(&progress.trial) || self.plan.is_control(progress.trial))
         };
         let progresses = &mut state_run.progresses;
         let live: Vec<usize> = (0..progresses.len()).filter(|&at| takes_part(&progresses[at])).collect();
         let begin = Slot { state: state_run.state, fill: rung, round: rung, position: 0, rung: Some(rung) };
         let of = u32::try_from(live.len()).unwrap_or(u32::MAX);
-        for (position, at) in (0..).zip(self.plan.order(begin.state, rung, &live, |_| 0)) {
-            if self.is_firmly_up(&searching.clock)? {
+        for (position, at) in (0..).zip(self.plan.round_order(begin.state, rung, &live, |_| 0)) {
+            if self.is_firm_time_up(&searching.clock)? {
                 return Ok(EndReason::Budget);
             }
             let progress = &mut progresses[at];
-            if !progress.announced {
-                self.start(progress)?;
+            if !progress.is_announced {
+                self.start_and_warm_up(progress)?;
             }
-            if !progress.ended {
+            if !progress.has_ended {
                 let slot = Slot { position, ..begin };
                 self.announce_turn(&slot, of, progress);
                 self.take_turn(&slot, progress)?;
             }
-            self.report_turn(&mut searching.search, progress);
+            self.add_turn_to_search(&mut searching.search, progress);
             self.close_after_turn(progress);
         }
         Ok(EndReason::Settled)
     }
 
-    fn report_turn(&self, search: &mut Search<TrialIndex>, progress: &TrialProgress) {
+    fn add_turn_to_search(&self, search: &mut Search<TrialIndex>, progress: &TrialProgress) {
         if self.plan.is_control(progress.trial) {
             return;
         }
         let of_rung = progress.walls.iter().filter(|wall| wall.round == search.rung());
         match median(of_rung.map(|wall| wall.value)) {
-            Some(wall_ns) if !progress.ended => search.add_reading(progress.trial, wall_ns),
+            Some(wall_ns) if !progress.has_ended => search.add_reading(progress.trial, wall_ns),
             _ => search.fail(progress.trial),
         }
     }

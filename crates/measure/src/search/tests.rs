@@ -1,4 +1,4 @@
-//! Whole searches against the scripted sampler of the rounds, exact to the digit.
+//! Tests of whole searches with the scripted sampler of the rounds.
 
 use super::*;
 use crate::interface::TrialEnd;
@@ -25,7 +25,7 @@ fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
 }
 
 fn sampler_with_rising_times(candidates: usize) -> ScriptedSampler {
-    ScriptedSampler::default().walls((2..candidates + 2).map(|at| (at, 100 * (at as u64 - 1))))
+    ScriptedSampler::default().with_walls((2..candidates + 2).map(|at| (at, 100 * (at as u64 - 1))))
 }
 
 fn play(tuning: &Tuning, sampler: ScriptedSampler) -> RecordedRun {
@@ -99,7 +99,7 @@ fn a_candidate_that_fails_in_a_later_rung_ends_with_its_reason_and_the_search_go
 #[test]
 fn candidates_that_cannot_start_or_whose_state_is_not_proven_end_too() {
     let sampler =
-        sampler_with_rising_times(6).at_open(2, failed("no such program")).turns(3, unproven_turns(4));
+        sampler_with_rising_times(6).at_open(2, failed("no such program")).with_turns(3, unproven_turns(4));
     let recorded = play(&tuning(6, COLD, rules_of_runs(2)), sampler);
     assert!(recorded.outcomes().contains(&"failed a: no such program"));
     assert!(recorded.outcomes().iter().any(|line| line.starts_with("refused b: the cold state")));
@@ -166,7 +166,8 @@ fn prediction(line: &Line) -> Option<Prediction> {
 
 #[test]
 fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_candidates_read_so_far() {
-    let slow = ScriptedSampler::default().walls((2..22).map(|at| (at, 1_000_000))).walls([(2, 900_000)]);
+    let slow =
+        ScriptedSampler::default().with_walls((2..22).map(|at| (at, 1_000_000))).with_walls([(2, 900_000)]);
     let budget = Budget::Firm(Nanos(15_000_000));
     let recorded = play(&tuning(20, COLD, Rules { budget, ..rules_of_runs(2) }), slow);
     let read = rung_sizes(&recorded);

@@ -2,9 +2,9 @@
 //! contender runs only for its own turn.
 //!
 //! Many files are read cold in this order: no file is read before its only timed reading. If
-//! several methods read the same files, the plan makes them take turns from file to file, so that
-//! no method has a round, and with it a state of the device, for itself. [`super::round`] defines a
-//! turn and what happens if it fails.
+//! several methods read the same files, the plan makes them alternate from file to file. Each round
+//! then contains all methods, so a change of the device affects all of them. [`super::round`]
+//! defines a turn and what happens if a turn fails.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ impl Run<'_> {
                 return Ok(EndReason::Budget);
             }
         }
-        self.announce_absent()?;
+        self.record_absent_trials()?;
         Ok(EndReason::Settled)
     }
 
@@ -48,7 +48,7 @@ impl Run<'_> {
         let of = u32::try_from(targets.len()).unwrap_or(u32::MAX);
         let turns = state_run.progresses.len();
         for (place, progress) in (0_u32..).zip(&mut state_run.progresses) {
-            if self.is_firmly_up(&state_run.clock)? {
+            if self.is_firm_time_up(&state_run.clock)? {
                 return Ok(EndReason::Budget);
             }
             let (round, position) = (place / of, place % of);
@@ -65,16 +65,16 @@ impl Run<'_> {
         self.sink.announce_step(Step::RoundOver(progress));
     }
 
-    /// Takes the only turn of a trial, in a round of `of` trials. Controls cannot refute the trial:
-    /// one reading is too little for that, and a further reading would find its bytes in the caches
-    /// below.
+    /// Takes the only turn of a trial, in a round of `of` trials. The trial is not refuted by
+    /// controls: one reading is too little evidence, and a further reading would get its bytes from
+    /// the caches below.
     fn take_only_turn(&mut self, slot: &Slot, of: u32, progress: &mut TrialProgress) -> RunResult {
-        self.start(progress)?;
-        if !progress.ended {
+        self.start_and_warm_up(progress)?;
+        if !progress.has_ended {
             self.announce_turn(slot, of, progress);
             self.take_turn(slot, progress)?;
         }
-        if !progress.ended {
+        if !progress.has_ended {
             self.conclude_trial(progress, None)?;
         }
         Ok(())

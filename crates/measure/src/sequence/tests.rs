@@ -1,4 +1,4 @@
-//! Whole sequences against the scripted sampler of the rounds, exact to the digit.
+//! Tests of whole sequences with the scripted sampler of the rounds.
 
 use super::*;
 use crate::interface::TrialEnd;
@@ -49,7 +49,7 @@ fn each_trial_has_one_turn_in_the_order_of_the_plan_and_ends_before_the_next_sta
 #[test]
 fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
     let sampler = ScriptedSampler::default().at_open(0, failed("no such program"));
-    let sampler = sampler.at_turn(1, &[], failed("it broke")).turns(2, unproven_turns(4));
+    let sampler = sampler.at_turn(1, &[], failed("it broke")).with_turns(2, unproven_turns(4));
     let recorded = play(&two_methods(), sampler);
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Settled);
     let outcomes = recorded.outcomes();
@@ -65,7 +65,7 @@ fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
 fn a_warm_up_that_fails_leaves_the_file_unread() {
     let sampler = ScriptedSampler::default().at_warm_up(0, failed("it broke"));
     let recorded = play(&two_methods(), sampler);
-    assert_eq!(recorded.readings()[0], 0);
+    assert_eq!(recorded.reading_counts()[0], 0);
     assert_eq!(recorded.outcomes(), ["failed a: it broke", "measured b", "measured b", "measured a"]);
 }
 
@@ -84,7 +84,7 @@ fn an_interruption_ends_a_sequence_without_outcomes_for_unread_trials() {
 
 #[test]
 fn impossible_numbers_are_refused_without_a_further_turn() {
-    let sampler = ScriptedSampler::default().refuses(2, "it keeps the file").walls([(1, 0)]);
+    let sampler = ScriptedSampler::default().with_refusal(2, "it keeps the file").with_walls([(1, 0)]);
     let recorded = play(&two_methods(), sampler);
     let expected = [
         "measured a",

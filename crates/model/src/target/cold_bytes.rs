@@ -3,7 +3,7 @@
 
 /// 99 % of the bytes of a whole reading. Part of the rest may be stored in tables of the file
 /// system, which are cached apart from the file.
-pub fn least_fetched(bytes: u64) -> u64 {
+pub fn min_fetched_bytes(bytes: u64) -> u64 {
     bytes - bytes / 100
 }
 
@@ -13,6 +13,6 @@ mod tests {
 
     #[test]
     fn one_hundredth_of_the_bytes_may_be_missing() {
-        assert_eq!([0, 1, 99, 100, 101, 1000].map(least_fetched), [0, 1, 99, 99, 100, 990]);
+        assert_eq!([0, 1, 99, 100, 101, 1000].map(min_fetched_bytes), [0, 1, 99, 99, 100, 990]);
     }
 }

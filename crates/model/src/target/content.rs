@@ -13,16 +13,17 @@ use serde::Serialize;
 pub enum SameBy {
     /// Equal digests: the same bytes, or files with the same bytes.
     Digest,
-    /// Equal right answers about all bytes, of a folder and a stream: as many bytes, as many
-    /// newlines, the same sum.
+    /// The true answers about all bytes of a folder and of a stream are equal: the number of bytes,
+    /// the number of newlines, and the sum.
     Answers,
-    /// Equal right answers about the bytes of all files, of which at least one side is a tar.
+    /// The true answers about the bytes of all files are equal; at least one of the contents is a
+    /// tar.
     TarFiles,
-    /// The user's assertion.
+    /// The user stated that the contents are the same.
     Assertion,
 }
 
-/// The known facts of a content.
+/// The known facts about a content.
 #[derive(Debug, Clone, Copy)]
 pub struct Content<'a> {
     digest: Option<&'a str>,
@@ -32,7 +33,8 @@ pub struct Content<'a> {
 }
 
 /// The answers that do not depend on the order of files: bytes, newlines and the sum. The number of
-/// lines does: in a stream, the next file ends the last line of a file that has no newline at its end.
+/// lines does: in a stream, the next file ends the last line of a file that has no newline at its
+/// end.
 type AnswersAboutBytes = (u64, Option<u64>, Option<u64>);
 
 fn answers_about_bytes(answer: Option<Answer>) -> Option<AnswersAboutBytes> {
@@ -41,8 +43,8 @@ fn answers_about_bytes(answer: Option<Answer>) -> Option<AnswersAboutBytes> {
 }
 
 impl TargetFacts {
-    /// The content that a trial reads of this target: its bytes, or the decoded content. `None` if the
-    /// target was not decoded.
+    /// The content that a trial reads of this target: its bytes, or the decoded content. `None` if
+    /// the target was not decoded.
     pub fn content(&self, decodes: Option<Archive>) -> Option<Content<'_>> {
         let is_tree = self.tree().is_some();
         let tar_files = self.tar_files.filter(|_| decodes.is_some() == self.decoded.is_some());
@@ -58,9 +60,9 @@ impl TargetFacts {
 }
 
 impl Content<'_> {
-    /// What shows that both contents are the same; `None` if nothing does. The digests of a folder and
-    /// of a stream are of different kinds. Two streams with different digests are only the same if one
-    /// of them is a tar.
+    /// What shows that both contents are the same; `None` if nothing does. The digests of a folder
+    /// and of a stream are of different kinds. Two streams with different digests are only the same
+    /// if one of them is a tar.
     pub fn same_by(&self, other: &Content) -> Option<SameBy> {
         if self.is_tree == other.is_tree && self.digest.is_some() && self.digest == other.digest {
             return Some(SameBy::Digest);

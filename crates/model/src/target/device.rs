@@ -20,7 +20,7 @@ pub struct Device {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadAhead {
     pub bytes: u64,
-    /// The setting: a file of the file system's own, or the block device.
+    /// Path of the setting: a file that belongs to the file system, or the block device.
     pub setting: String,
 }
 
@@ -31,16 +31,17 @@ impl ReadAhead {
     pub const LARGE_BYTES: u64 = 4 << 20;
 
     /// True if the read-ahead is set to less than the kernel's default.
-    pub fn is_short(&self) -> bool {
+    pub fn is_below_default(&self) -> bool {
         self.bytes < ReadAhead::DEFAULT_BYTES
     }
 
     /// The command that sets the kernel's default.
-    pub fn command_for_default(&self) -> String {
-        self.command_for(ReadAhead::DEFAULT_BYTES)
+    pub fn command_to_set_default(&self) -> String {
+        self.command_to_set(ReadAhead::DEFAULT_BYTES)
     }
 
-    pub fn command_for(&self, bytes: u64) -> String {
+    /// The command that sets the read-ahead to this size.
+    pub fn command_to_set(&self, bytes: u64) -> String {
         let ReadAhead { setting, .. } = self;
         match setting.starts_with("/dev/") {
             true => format!("blockdev --setra {} {setting}", bytes / 512),

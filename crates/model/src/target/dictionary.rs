@@ -1,4 +1,4 @@
-//! The dictionary of zstd with which a target was compressed.
+//! The zstd dictionary with which a target was compressed.
 
 use readlab_protocol::DICTIONARY_VARIABLE;
 use schemars::JsonSchema;
@@ -17,8 +17,8 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// The environment variable with the path of the dictionary, for contenders.
-    pub fn variable(&self) -> (OsString, OsString) {
+    /// The environment variable that passes the path of the dictionary to contenders.
+    pub fn environment_variable(&self) -> (OsString, OsString) {
         (DICTIONARY_VARIABLE.into(), self.path.clone().into())
     }
 }

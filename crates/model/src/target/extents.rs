@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Extents {
     pub count: u64,
-    /// Bytes in no extent: reading them touches no device.
+    /// Bytes outside all extents: reading them touches no device.
     pub hole_bytes: u64,
     /// Bytes that were reserved and never written: they read as zeros without touching the device.
     pub unwritten_bytes: u64,
@@ -20,7 +20,8 @@ pub struct Extents {
 }
 
 impl Extents {
-    pub fn and(&self, other: &Extents) -> Extents {
+    /// The sums over the extents of two files.
+    pub fn sum_with(&self, other: &Extents) -> Extents {
         Extents {
             count: self.count + other.count,
             hole_bytes: self.hole_bytes + other.hole_bytes,
@@ -30,8 +31,9 @@ impl Extents {
         }
     }
 
-    /// The least that a cold read of a file of this size must fetch from the device: the bytes in
-    /// plain extents. Encoded extents count nothing, because their size on the device is not known.
+    /// The least number of bytes that a cold read of a file of this size must fetch from the
+    /// device: the bytes in plain extents. Encoded extents count nothing, because their size on the
+    /// device is not known.
     pub fn least_device_bytes(&self, size_bytes: u64) -> u64 {
         let elsewhere = self.hole_bytes + self.unwritten_bytes + self.encoded_bytes + self.inline_bytes;
         size_bytes.saturating_sub(elsewhere)

@@ -2,7 +2,7 @@
 //! cache of a host or of a controller. The probe reads the same places of a file twice past the
 //! page cache.
 //!
-//! This file has the numbers and their words; `measure::hidden_cache` does the reading.
+//! This file defines the result and its sentences; `measure::hidden_cache` reads the places.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub enum HiddenCache {
     NotProbed { why: NotProbed },
 }
 
-/// How many times as fast the second reading of a place is as the first.
+/// Time of the first reading of a place ÷ time of the second reading of the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     pub estimate: f64,
@@ -60,7 +60,7 @@ pub enum NotProbed {
 
 impl HiddenCache {
     /// A sentence that states the hidden cache and its factor; `None` if none was seen.
-    pub fn seen_words(&self) -> Option<String> {
+    pub fn seen_sentence(&self) -> Option<String> {
         let HiddenCache::Seen(Times { estimate, ci95: [low, high], .. }) = self else { return None };
         Some(format!(
             "a cache lies below: second cold readings are {estimate:.2} [{low:.2}, {high:.2}] times as fast"
@@ -68,7 +68,7 @@ impl HiddenCache {
     }
 
     /// A sentence that states why there was no probe; `None` if the file itself is the reason.
-    pub fn not_probed(&self) -> Option<String> {
+    pub fn not_probed_sentence(&self) -> Option<String> {
         match self {
             HiddenCache::NotProbed {
                 why: NotProbed::SmallFile | NotProbed::KnownCache | NotProbed::NotPlain,
@@ -88,12 +88,15 @@ mod tests {
     #[test]
     fn only_a_hidden_cache_that_was_seen_has_a_sentence() {
         let times = Times { estimate: 3.204, ci95: [2.9, 3.6], pairs: 12 };
-        let seen = HiddenCache::Seen(times).seen_words().unwrap();
+        let seen = HiddenCache::Seen(times).seen_sentence().unwrap();
         assert_eq!(seen, "a cache lies below: second cold readings are 3.20 [2.90, 3.60] times as fast");
-        assert_eq!(HiddenCache::NoneSeen(times).seen_words(), None);
+        assert_eq!(HiddenCache::NoneSeen(times).seen_sentence(), None);
         let short = HiddenCache::NotProbed { why: NotProbed::ShortBudget };
-        assert!(short.seen_words().is_none() && short.not_probed().unwrap().contains("too little time"));
-        assert_eq!(HiddenCache::NotProbed { why: NotProbed::SmallFile }.not_probed(), None);
+        assert!(
+            short.seen_sentence().is_none()
+                && short.not_probed_sentence().unwrap().contains("too little time")
+        );
+        assert_eq!(HiddenCache::NotProbed { why: NotProbed::SmallFile }.not_probed_sentence(), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The layers below a file: file systems, overlays, mapped and loop devices, the files that back
 //! them, programs and servers. Some layers have a cache below the page cache of the file.
 //!
-//! This file has data and words. `targets` finds the layers, and `measure::cache` evicts those
-//! caches that it can evict.
+//! This file defines the layers and their descriptions. `targets` finds the layers, and
+//! `measure::cache` evicts those caches that it can evict.
 
 use super::device::IoQuota;
 use schemars::JsonSchema;
@@ -75,7 +75,7 @@ impl Layer {
         Layer { cache: Some(LayerCache::Evicted), ..self }
     }
 
-    /// True for a file system or a device without a cache, which every file has below it.
+    /// True for a file system or a device without a cache. Every file has such layers below it.
     fn is_plain(&self) -> bool {
         matches!(self.kind, LayerKind::Filesystem | LayerKind::Device) && self.cache.is_none()
     }
@@ -91,7 +91,8 @@ impl Layer {
 
 /// The names of the caches that stay filled when a file is made cold; `None` if there are none.
 pub fn cold_above(layers: &[Layer]) -> Option<String> {
-    let remaining: Vec<&str> = layers.iter().filter_map(|layer| layer.cache.as_ref()?.remaining()).collect();
+    let remaining: Vec<&str> =
+        layers.iter().filter_map(|layer| layer.cache.as_ref()?.remaining_name()).collect();
     (!remaining.is_empty()).then(|| remaining.join(" and "))
 }
 
@@ -100,8 +101,8 @@ pub fn cautions(layers: &[Layer]) -> Vec<String> {
 }
 
 impl LayerCache {
-    /// The cache's name if it stays filled before a cold reading.
-    fn remaining(&self) -> Option<&str> {
+    /// The cache's name if it stays filled before a cold reading; `None` if it is evicted.
+    fn remaining_name(&self) -> Option<&str> {
         match self {
             LayerCache::Remains { what, .. } => Some(what),
             LayerCache::Evicted => None,
@@ -134,8 +135,9 @@ pub fn io_quotas(layers: &[Layer], all: Vec<IoQuota>) -> Vec<IoQuota> {
     all.into_iter().filter(is_below).collect()
 }
 
-/// The process that serves the bytes. Bytes that this process reads can be counted.
-pub fn process(layers: &[Layer]) -> Option<u32> {
+/// The process that serves the bytes, so that the bytes that it reads can be counted; `None` if no
+/// layer has a visible process.
+pub fn serving_process(layers: &[Layer]) -> Option<u32> {
     layers.iter().find_map(|layer| layer.process)
 }
 

@@ -1,5 +1,5 @@
-//! A bound on the memory in which the page cache of a reading must fit, as the user writes it and as
-//! a record keeps it. A reading under a bound has the cache state *pressed*.
+//! A bound on the memory in which the page cache of a reading must fit, as the user writes it and
+//! as a record keeps it. A reading under a bound has the cache state *pressed*.
 
 use crate::units::Bytes;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use std::str::FromStr;
 #[serde(try_from = "String", into = "String")]
 pub enum MemoryBound {
     Bytes(u64),
-    /// Hundredths of a percent of the target's working set; more than 100 % are allowed.
+    /// Hundredths of a percent of the target's working set; values above 100 % are allowed.
     Share(u32),
 }
 
@@ -35,12 +35,12 @@ pub struct MemoryFacts {
     /// The bound as it was requested: `50%` or `256MiB`.
     #[schemars(with = "String")]
     pub bound: MemoryBound,
-    /// Memory for the page cache of one control group. The memory that the contender's processes need
-    /// is added to it.
+    /// Memory for the page cache of one control group. The memory that the contender's processes
+    /// need is added to it.
     pub cache_bytes: u64,
-    /// Bytes that the readings of one group keep in memory if they all fit, each byte once: the size of
-    /// a file or of all files, the pages of the blocks that are read, or all copies if the readers of
-    /// copies share a group. A percentage is one of these bytes.
+    /// Bytes that the readings of one group keep in memory if they all fit, each byte once: the
+    /// size of a file or of all files, the pages of the blocks that are read, or all copies if the
+    /// readers of copies share a group. A bound in percent refers to these bytes.
     pub working_set_bytes: u64,
     /// True if all readers that read at the same time share one group; false if each has its own.
     #[serde(default, skip_serializing_if = "crate::is_default")]
@@ -65,7 +65,7 @@ impl MemoryFacts {
         self.cache_bytes as f64 / self.working_set_bytes.max(1) as f64
     }
 
-    /// The bound as in the name of a trial behind the `+`.
+    /// The bound as the name of a trial states it, after the `+`.
     pub fn words(&self) -> String {
         format!("memory={}", self.bound)
     }

@@ -110,8 +110,9 @@ pub struct TargetFacts {
     /// of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<SettingValue>,
-    /// The bound on memory under which the target is read; `None` if there is none. Only the target's
-    /// pressed trials have a bound: the same target without one has the cold and warm trials.
+    /// The bound on memory under which the target is read; `None` if there is none. Only the
+    /// target's pressed trials have a bound: the same target without one has the cold and warm
+    /// trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryFacts>,
     pub size_bytes: u64,
@@ -234,8 +235,8 @@ pub struct Decoded {
 }
 
 impl TargetFacts {
-    /// Facts that hold the path of a file and nothing else yet.
-    pub fn at(path: &Path) -> TargetFacts {
+    /// Facts that contain only the path of a file.
+    pub fn with_path(path: &Path) -> TargetFacts {
         let bytes = path.as_os_str().as_bytes();
         TargetFacts {
             path: path.to_string_lossy().into_owned(),
@@ -245,18 +246,18 @@ impl TargetFacts {
     }
 
     /// The target's path or URL, byte for byte.
-    pub fn place(&self) -> PathBuf {
+    pub fn exact_path(&self) -> PathBuf {
         let bytes = self.path_hex.as_deref().and_then(|text| hex::decode(text).ok());
         bytes.map_or_else(|| PathBuf::from(&self.path), |bytes| PathBuf::from(OsString::from_vec(bytes)))
     }
 
     /// The files of this machine that a reading reads: the target, its dictionary, and the files
     /// that back its layers.
-    pub fn files(&self) -> Vec<PathBuf> {
+    pub fn local_files(&self) -> Vec<PathBuf> {
         let dictionary = self.dictionary.iter().map(|it| PathBuf::from(&it.path));
         let below = self.layers.iter().filter(|layer| layer.kind == LayerKind::File);
         let below = below.map(|layer| PathBuf::from(&layer.name));
-        std::iter::once(self.place()).chain(dictionary).chain(below).collect()
+        std::iter::once(self.exact_path()).chain(dictionary).chain(below).collect()
     }
 
     pub fn transport(&self) -> Transport {
@@ -289,14 +290,14 @@ impl TargetFacts {
         self.places().map(BlockReads::from).or_else(|| self.ranges.as_ref().map(BlockReads::from))
     }
 
-    /// Number of different bytes that the user wants to be read: a byte that several blocks contain
-    /// counts once, and one before a range does not count.
+    /// Number of different bytes that the user requested: a byte that several blocks contain counts
+    /// once, and bytes before a range do not count.
     pub fn useful_bytes(&self) -> u64 {
         let repeated_bytes = self.blocks().map_or(0, |blocks| blocks.repeated_bytes);
         self.size_bytes.saturating_sub(repeated_bytes).saturating_sub(self.bytes_before_range())
     }
 
-    /// Number of bytes before the range that the user chose, read by all readers together.
+    /// Number of bytes before the user's range that all readers read together.
     fn bytes_before_range(&self) -> u64 {
         let readers = u64::from(self.readers.unwrap_or(1));
         self.range.map_or(0, |range| range.before_bytes.saturating_mul(readers))
@@ -315,12 +316,12 @@ impl TargetFacts {
     }
 
     /// True if the target is read from a server that is not readlab's own, whose cache is unknown.
-    pub fn is_foreign(&self) -> bool {
+    pub fn has_foreign_server(&self) -> bool {
         matches!(self.http(), Some(Http::Foreign { .. }))
     }
 
     /// The number of bytes that a trial gets from the target: decoded bytes if the trial decodes
-    /// it. Those before a range do not count.
+    /// it. Bytes before a range do not count.
     pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
         let answer = match decodes {
             Some(_) => self.decoded.as_ref().map(|decoded| decoded.answer),
@@ -335,8 +336,9 @@ impl TargetFacts {
         self.tree().is_some_and(|tree| tree.group.is_some())
     }
 
-    /// How many ranks or readers read the target together, if the run compares different numbers.
-    pub fn together(&self) -> Option<u32> {
+    /// How many ranks or readers read the target at the same time; `None` if the run does not
+    /// compare different numbers.
+    pub fn concurrent_readers(&self) -> Option<u32> {
         self.ranks.or(self.readers)
     }
 
@@ -346,13 +348,14 @@ impl TargetFacts {
         setting::settings_text(&self.settings)
     }
 
-    /// The bound on memory as in the name of a trial behind the `+`; `None` if there is none.
+    /// The bound on memory as the name of a trial states it, after the `+`; `None` if there is no
+    /// bound.
     pub fn memory_words(&self) -> Option<String> {
         self.memory.as_ref().map(MemoryFacts::words)
     }
 
-    /// Whether the target is read under the settings that were found at the start of the run.
-    pub fn has_found_settings(&self) -> bool {
+    /// True if the target is read under the settings that the system had before the run.
+    pub fn has_initial_settings(&self) -> bool {
         self.settings.iter().all(|it| it.is_found)
     }
 

@@ -1,5 +1,5 @@
-//! Blocks of one file that one reading reads instead of the whole file: at places, in the order that
-//! a pattern defines, or the ranges of a list.
+//! Blocks of one file that one reading reads instead of the whole file: at places, in the order
+//! that a pattern defines, or the ranges of a list.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ const DEFAULT_EXPONENT: f64 = 0.99;
 pub enum Pattern {
     /// Every block is equally likely, and no block repeats before all blocks were read.
     Random,
-    /// The block of rank *k* is read in proportion to *k* to the power of minus the exponent; ranks
-    /// are scattered over the file.
+    /// The block of rank *k* is read with a probability in proportion to *k*^−exponent; ranks are
+    /// scattered over the file.
     Zipf { exponent: f64 },
     /// Reads every n-th block from the start of the file to its end, then starts again one block
     /// later.
@@ -41,12 +41,13 @@ pub struct PlacesFacts {
     pub file_bytes: u64,
 }
 
-/// The ranges of a list, as a record keeps them. The size of the target is the sum of their lengths.
+/// The ranges of a list, as a record keeps them. The size of the target is the sum of their
+/// lengths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RangesFacts {
     /// Path of the list; `-` is standard input.
     pub list: String,
-    /// Whether the ranges are read in the order of the file instead of the order of the list.
+    /// True if the ranges are read in the order of the file instead of the order of the list.
     pub is_sorted: bool,
     /// Number of ranges that one reading reads.
     pub reads: u64,
@@ -54,7 +55,7 @@ pub struct RangesFacts {
     pub longest_bytes: u64,
     /// Number of bytes that a reading reads again, because ranges overlap.
     pub repeated_bytes: u64,
-    /// Bytes of the pages that the ranges are in. A page that several ranges are in counts once.
+    /// Size of the pages that contain the ranges. A page that contains several ranges counts once.
     pub pages_bytes: u64,
     pub file_bytes: u64,
 }

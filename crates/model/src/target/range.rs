@@ -1,5 +1,5 @@
-//! A range of one file that a reading reads instead of the whole file, as the user writes it and as a
-//! record keeps it.
+//! A range of one file that a reading reads instead of the whole file, as the user writes it and as
+//! a record keeps it.
 
 use crate::units::Bytes;
 use schemars::JsonSchema;
@@ -12,9 +12,9 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FileRange {
     start: FileAmount,
-    /// Whether the start is counted from the end of the file.
+    /// True if the start is counted from the end of the file.
     is_from_end: bool,
-    /// Length of the range; `None` if it ends with the file.
+    /// Length of the range; `None` if the range ends where the file ends.
     length: Option<FileAmount>,
 }
 
@@ -37,8 +37,8 @@ pub struct FileRangeError(String);
 pub struct RangeFacts {
     pub start_bytes: u64,
     pub length_bytes: u64,
-    /// Bytes before the range that the user chose, which are read because a page begins there. They
-    /// count for no rate.
+    /// Bytes from the start of a page to the start of the user's range. They are read too, but no
+    /// rate counts them.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub before_bytes: u64,
     pub file_bytes: u64,

@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 pub struct SettingValue {
     /// The setting's name, such as `read-ahead`.
     pub name: String,
-    /// The value as it was read back after it was set, because the kernel may round it. If it cannot
-    /// be read, the value as it was set.
+    /// The value that was read back after setting it, because the kernel may round it; the value
+    /// that was set if it cannot be read back.
     pub value: String,
-    /// Whether the setting had this value before the run.
+    /// True if the setting had this value before the run.
     pub is_found: bool,
-    /// Whether the value was read back.
+    /// True if the value was read back.
     pub is_read_back: bool,
 }
 
-/// The settings as in the name of a trial behind the `+`; `None` if there are none.
+/// The settings as the name of a trial states them, after the `+`; `None` if there are none.
 pub fn settings_text(settings: &[SettingValue]) -> Option<String> {
     let each = settings.iter().map(|it| format!("{}={}", it.name, it.value));
     (!settings.is_empty()).then(|| each.collect::<Vec<_>>().join(","))

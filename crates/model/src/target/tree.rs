@@ -10,8 +10,8 @@ pub struct TreeFacts {
     /// The number of folders that contain the files; 0 if a list named the files.
     pub folders: u64,
     pub largest_bytes: u64,
-    /// Bytes of hard links to files that the tree already has; a device is asked for them only
-    /// once.
+    /// Size of hard links to files that the tree already contains. Their bytes are read from the
+    /// device only once.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub repeated_bytes: u64,
     /// The order in which methods that do not walk the tree read the files.
@@ -68,14 +68,14 @@ impl Skipped {
         }
     }
 
-    /// The end of a sentence that states that there are no files: what there is instead.
+    /// The end of a sentence that states that there are no files. It names what was found instead.
     pub fn words_instead_of_files(&self, follows_links: bool) -> String {
         let way_out = self.link_hint(follows_links);
         self.words().map_or_else(String::new, |words| format!(", only {words}{way_out}"))
     }
 }
 
-/// An order of files.
+/// The order in which the files of a tree are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum TreeOrder {

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Proof of work. A field that a contender cannot know is absent; fields that both sides have must
-/// be equal.
+/// Proof of work. A field is `None` if the contender does not know it; a field that both the
+/// contender and the oracle know must be equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -31,10 +31,10 @@ pub struct Answer {
     /// Number of symbolic links that were found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<u64>,
-    /// Number of names that are no files, folders or symbolic links.
+    /// Number of names that are not files, folders or symbolic links.
     #[serde(rename = "others", skip_serializing_if = "Option::is_none")]
     pub other_names: Option<u64>,
-    /// Number of all names, without the target itself, which a command may count, too.
+    /// Number of all names below the target. A command may also count the target itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<u64>,
     /// How many blocks were read, for places of a file.
@@ -67,7 +67,7 @@ impl Answer {
         proof.is_some() && agree && self.agrees_on_names(truth)
     }
 
-    /// True if the number of all names is right, or not given. `find` counts the folder itself, and
+    /// True if the number of all names is right, or unknown. `find` counts the folder itself, and
     /// `fd` does not.
     fn agrees_on_names(&self, truth: &Answer) -> bool {
         self.names
@@ -80,7 +80,7 @@ impl Answer {
         [self.files, self.folders, self.links, self.other_names].iter().all(Option::is_some)
     }
 
-    /// The fields that can be right or wrong independently, with their names.
+    /// The fields that are compared one by one, with their names.
     fn named_numbers(&self) -> [(&'static str, Option<u64>); 9] {
         [
             ("bytes", self.bytes),
@@ -97,7 +97,7 @@ impl Answer {
 
     /// States in words what readlab adds to an answer that counts lines instead of newlines or the
     /// reverse; `None` if it adds nothing.
-    pub fn added_note(&self, work: Work, truth: &Answer) -> Option<&'static str> {
+    pub fn added_line_note(&self, work: Work, truth: &Answer) -> Option<&'static str> {
         match (work, self.newlines, self.lines) {
             _ if truth.newlines == truth.lines => None,
             (Work::Lines, Some(_), None) => {
@@ -206,9 +206,9 @@ mod tests {
         );
         assert!(hint(lines(2), Work::Lines) && hint(newlines(3), Work::Newlines));
         assert!(!hint(lines(1), Work::Lines) && !hint(newlines(4), Work::Newlines));
-        let added = |answer: Answer, work| answer.added_note(work, &truth).is_some();
+        let added = |answer: Answer, work| answer.added_line_note(work, &truth).is_some();
         assert!(added(newlines(2), Work::Lines) && added(lines(3), Work::Newlines));
         assert!(!added(lines(3), Work::Lines) && !added(newlines(2), Work::Newlines));
-        assert_eq!(newlines(2).added_note(Work::Lines, &Answer { lines: Some(2), ..truth }), None);
+        assert_eq!(newlines(2).added_line_note(Work::Lines, &Answer { lines: Some(2), ..truth }), None);
     }
 }

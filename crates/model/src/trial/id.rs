@@ -21,7 +21,7 @@ pub struct MethodId {
 #[schemars(with = "String")]
 pub struct TrialId {
     pub method: MethodId,
-    /// The settings that were given, under the names by which they are spelled.
+    /// The settings that the user chose, under their spelled names.
     pub params: Params,
 }
 
@@ -38,9 +38,9 @@ pub enum TrialError {
     #[error(
         "'{0}' is not a trial: expected contender/method, contender/method/scan, and perhaps @key=value,…"
     )]
-    Shape(String),
+    Malformed(String),
     #[error("'{name}': parameter {key}: {cause}")]
-    Value { name: String, key: String, cause: String },
+    InvalidValue { name: String, key: String, cause: String },
     #[error("{method} has no parameter '{key}' (it has: {known})")]
     UnknownParam { method: String, key: String, known: String },
     #[error("{method}: {key} must be from {min} to {max}, got {value}")]
@@ -74,17 +74,17 @@ impl TrialId {
     /// The trial name of a method with these settings. Parsing the spelled name gives the same
     /// value.
     pub fn new(method: MethodId, params: &Params) -> TrialId {
-        TrialId { method, params: params.as_spelled() }
+        TrialId { method, params: params.with_spelled_names() }
     }
 
     /// Parses a name that a user wrote: the value `all` of a setting becomes the number of
     /// processors.
     pub fn parse_written(text: &str) -> Result<TrialId, TrialError> {
-        match split(text) {
+        match split_settings(text) {
             // The text of a command belongs to the user and is not changed.
             _ if text.starts_with(&format!("{COMMAND}/")) => text.parse(),
             (path, "") => path.parse(),
-            (path, settings) => format!("{path}@{}", with_all(settings)).parse(),
+            (path, settings) => format!("{path}@{}", with_cpu_count(settings)).parse(),
         }
     }
 }
@@ -93,18 +93,18 @@ impl SplitName<'_> {
     /// Splits a name or glob that a user wrote: the value `all` of a setting becomes the number of
     /// processors.
     pub fn parse(text: &str) -> Result<SplitName<'_>, TrialError> {
-        let (path, settings) = split(text);
-        Ok(SplitName { path, params: with_all(settings).parse()? })
+        let (path, settings) = split_settings(text);
+        Ok(SplitName { path, params: with_cpu_count(settings).parse()? })
     }
 }
 
 /// Splits a name into the part before its settings and the settings.
-fn split(name: &str) -> (&str, &str) {
+fn split_settings(name: &str) -> (&str, &str) {
     name.split_once('@').unwrap_or((name, ""))
 }
 
 /// Replaces the value `all` of each setting by the number of processors.
-fn with_all(settings: &str) -> String {
+fn with_cpu_count(settings: &str) -> String {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let number = |setting: &str| match setting.strip_suffix("=all") {
         Some(name) => format!("{name}={cpus}"),
@@ -126,21 +126,21 @@ impl FromStr for TrialId {
     type Err = TrialError;
 
     fn from_str(name: &str) -> Result<TrialId, TrialError> {
-        let shape = || TrialError::Shape(name.to_owned());
+        let malformed = || TrialError::Malformed(name.to_owned());
         if let Some(template) = name.strip_prefix("command/") {
             let has_place = template.contains("{}") || template.contains("{list}");
             let template = if has_place { template.to_owned() } else { format!("{template} {{}}") };
             return Ok(TrialId { method: MethodId::command(&template), params: Params::default() });
         }
-        let (path, params) = split(name);
+        let (path, params) = split_settings(name);
         let parts: Vec<&str> = path.split('/').collect();
         let (contender, method, scan) = match parts[..] {
             [contender, method] => (contender, method, None),
             [contender, method, scan] => (contender, method, Some(scan)),
-            _ => return Err(shape()),
+            _ => return Err(malformed()),
         };
         if [contender, method].contains(&"") || scan == Some("") {
-            return Err(shape());
+            return Err(malformed());
         }
         let ([contender, method], scan) = ([contender, method].map(str::to_owned), scan.map(str::to_owned));
         Ok(TrialId { method: MethodId { contender, method, scan }, params: params.parse()? })

@@ -60,7 +60,7 @@ pub enum Work {
     Sum,
     /// Read the bytes and do nothing with them.
     Discard,
-    /// Print something, as commands do that are taken as they are.
+    /// Print something that proves no other work, as most commands do.
     #[value(skip)]
     Output,
     /// Find every name below a folder, without reading a file.

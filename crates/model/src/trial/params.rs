@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Settings of a method by name. Values are integers; resolved names say units (`buffer_bytes`).
+/// Settings of a method by name. Values are integers; resolved names state units (`buffer_bytes`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, u64>);
 
-/// The suffixes of parameter names that say the unit. They are omitted from spelled names.
+/// The suffixes of parameter names that state the unit. They are omitted from spelled names.
 const UNIT_SUFFIXES: [&str; 2] = ["_bytes", "_chars"];
 
 impl Params {
@@ -29,7 +29,7 @@ impl Params {
 
     /// The settings under the names that parsing their spelling gives: `buffer_chars` becomes
     /// `buffer`.
-    pub(super) fn as_spelled(&self) -> Params {
+    pub(super) fn with_spelled_names(&self) -> Params {
         let spelled = |name: &String| match name.ends_with("_bytes") {
             true => format!("{}_bytes", Params::short(name)),
             false => Params::short(name).to_owned(),
@@ -80,14 +80,17 @@ impl FromStr for Params {
     fn from_str(text: &str) -> Result<Params, TrialError> {
         let mut params = BTreeMap::new();
         for pair in text.split(',').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').ok_or_else(|| TrialError::Shape(text.to_owned()))?;
+            let (key, value) = pair.split_once('=').ok_or_else(|| TrialError::Malformed(text.to_owned()))?;
             let (key, value) = (key.trim(), value.trim());
             let short = Params::short(key);
             if short.is_empty() || !short.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
-                return Err(TrialError::Shape(text.to_owned()));
+                return Err(TrialError::Malformed(text.to_owned()));
             }
-            let wrong =
-                |cause: String| TrialError::Value { name: text.to_owned(), key: key.to_owned(), cause };
+            let wrong = |cause: String| TrialError::InvalidValue {
+                name: text.to_owned(),
+                key: key.to_owned(),
+                cause,
+            };
             let bytes: Bytes =
                 value.parse().map_err(|cause: crate::units::UnitError| wrong(cause.to_string()))?;
             let of_bytes = key.ends_with("_bytes") || value.ends_with(|c: char| c.is_ascii_alphabetic());

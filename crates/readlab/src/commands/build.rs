@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Exit code if a contender could not be built.
-const EXIT_FAILED: u8 = 1;
+const EXIT_BUILD_FAILED: u8 = 1;
 
 #[derive(Debug, Args)]
 pub struct BuildArgs {
@@ -31,11 +31,11 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let roster = Roster::with_user_rosters(&args.rosters)?;
     let agent = agent::entry();
-    let chosen_entries = chosen_entries(&roster, &agent, &args.names)?;
+    let entries = chosen_entries(&roster, &agent, &args.names)?;
     let mut failures = Vec::new();
-    for entry in chosen_entries {
+    for entry in entries {
         notice::show(format!("building {}", entry.name));
-        let built = if *entry == agent { build_agent(&agent) } else { build(entry) };
+        let built = if *entry == agent { build_agent(&agent) } else { build_contender(entry) };
         if let Err(error) = built {
             if matches!(error.downcast_ref(), Some(BuildError::Interrupted)) {
                 return Ok(ExitCode::from(interrupt::exit_code()));
@@ -45,13 +45,13 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
             failures.push(error);
         }
     }
-    let logs = failures.iter().filter_map(|error| error.downcast_ref::<BuildError>()?.log());
+    let logs = failures.iter().filter_map(|error| error.downcast_ref::<BuildError>()?.log_path());
     let logs: Vec<String> = logs.map(display_path).collect();
     if !logs.is_empty() {
         let command = shell_words::join(std::iter::once("cat").chain(logs.iter().map(String::as_str)));
         notice::show(format!("to see all of it: {command}"));
     }
-    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILED) })
+    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_BUILD_FAILED) })
 }
 
 /// The contenders that are named, or else all that come as sources.
@@ -79,7 +79,7 @@ fn build_agent(agent: &RosterEntry) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn build(entry: &RosterEntry) -> anyhow::Result<()> {
+fn build_contender(entry: &RosterEntry) -> anyhow::Result<()> {
     entry.build()?;
     let receipt = entry.query()?.receipt;
     writeln!(std::io::stdout(), "{} {} · {}", receipt.contender, receipt.version, receipt.runtime)?;

@@ -4,7 +4,7 @@
 use super::compare::record_path;
 use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports, table_style};
 use super::options::ColorWhen;
-use super::output::inputs_of;
+use super::output::record_inputs;
 use anyhow::bail;
 use clap::Args;
 use readlab_claims::{self as claims, ClaimsError, ClaimsFile, JudgedClaims};
@@ -47,14 +47,14 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     let record = path.as_deref().map(Record::read).transpose()?;
     let mut inputs = Inputs::at(args.claims.iter().map(PathBuf::as_path));
     if let (Some(record), Some(path)) = (&record, &path) {
-        inputs.join(inputs_of(record, path));
+        inputs.join(record_inputs(record, path));
     }
     let exports = args.exports();
     output_file::check(&exports.files(), &inputs)?;
     let files: Vec<ClaimsFile> = match (&args.claims, name, &record) {
         (Some(file), ..) => vec![claims::read(file)?],
         (None, Some(name), _) => vec![claims::find(name)?],
-        (None, None, Some(record)) => claims::of_record(record),
+        (None, None, Some(record)) => claims::built_in_for_record(record),
         (None, None, None) => claims::names().into_iter().map(claims::find).collect::<Result<_, _>>()?,
     };
     if files.is_empty() {
@@ -62,7 +62,7 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     }
     let judged: Vec<JudgedClaims> = files.iter().map(|file| claims::judge(file, record.as_ref())).collect();
     exports.write(&judged, &inputs)?;
-    if !exports.use_standard_output() {
+    if !exports.has_standard_output() {
         let tables = report::claims_terminal(&judged, table_style(args.color));
         std::io::stdout().write_all(tables.as_bytes())?;
     }
@@ -98,8 +98,8 @@ impl ClaimsArgs {
         let json = |judged: &Vec<JudgedClaims>| report::claims_json(judged);
         let markdown = |judged: &Vec<JudgedClaims>| report::claims_markdown(judged);
         Exports::new([
-            Export::of_text(EXPORT_JSON, &self.export_json, report::is_claims_json, json),
-            Export::of_text(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown, markdown),
+            Export::text_document(EXPORT_JSON, &self.export_json, report::is_claims_json, json),
+            Export::text_document(EXPORT_MARKDOWN, &self.export_markdown, report::is_own_markdown, markdown),
         ])
     }
 }

@@ -3,7 +3,7 @@
 
 use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports, table_style};
 use super::options::ColorWhen;
-use super::output::inputs_of;
+use super::output::record_inputs;
 use anyhow::{Context, bail};
 use clap::Args;
 use readlab_analysis::compare::{Center, Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
@@ -49,7 +49,7 @@ pub struct CompareArgs {
     /// A fact of the machines, for sides that do not know it, for example `max_turbo_ghz=4.7`, or
     /// `B:max_turbo_ghz=4.7` for one of them; may be repeated
     #[arg(long = "fact", value_name = "[SIDE:]NAME=VALUE")]
-    pub facts: Vec<GivenFact>,
+    pub facts: Vec<UserFact>,
     /// Also compare and fit trials of the same name whose file, work, state or parameters differ
     #[arg(long)]
     pub force: bool,
@@ -97,8 +97,9 @@ const EXIT_WORSE: u8 = 3;
 struct ComparisonExport<'a> {
     comparison: &'a Comparison,
     fit: Option<&'a Fit>,
-    worse: Option<&'a [String]>,
-    last: &'a Side,
+    /// The cases that are worse than `--fail-over` allows; `None` without that option.
+    worse_cases: Option<&'a [String]>,
+    last_side: &'a Side,
 }
 
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
@@ -113,32 +114,33 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         sides.iter_mut().for_each(|side| side.cases.retain(|case| !other(case)));
     }
     args.facts.iter().try_for_each(|fact| fact.apply(&mut sides))?;
-    let fit = args.fit(&sides)?;
-    let measures = args.measures(&sides);
+    let fit = args.fitted_line(&sides)?;
+    let measures = args.chosen_measures(&sides);
     let mut comparison = Comparison::new(sides, &measures, args.stats, args.force)?;
     comparison.lists_percentiles = args.percentiles;
     if args.datasheet.is_none() && args.fit.is_none() && comparison.sides.len() == 1 {
-        comparison.sheets.clear();
+        comparison.sheet_rows.clear();
     }
-    let gate = args.fail_over.map(|fail_over| Gate { fail_over });
-    let worse = gate.map(|gate| gate.judge(&comparison)).transpose()?;
+    let gate = args.fail_over.map(|allowed_share| Gate { allowed_share });
+    let worse = gate.map(|gate| gate.worse_sentences(&comparison)).transpose()?;
     let (fit, last) = (fit.as_ref(), comparison.sides.last().context("nothing is compared")?);
-    let shown = ComparisonExport { comparison: &comparison, fit, worse: worse.as_deref(), last };
+    let shown =
+        ComparisonExport { comparison: &comparison, fit, worse_cases: worse.as_deref(), last_side: last };
     exports.write(&shown, &inputs)?;
-    if !exports.use_standard_output() {
+    if !exports.has_standard_output() {
         let tables = report::comparison_terminal(&comparison, fit, table_style(args.color));
         std::io::stdout().write_all(tables.as_bytes())?;
     }
-    Ok(ExitCode::from(print_verdict(&comparison, worse.as_deref(), args.allow_missing)))
+    Ok(ExitCode::from(print_gate_verdict(&comparison, worse.as_deref(), args.allow_missing)))
 }
 
 /// Prints the cases that are worse and those that could not be judged, and returns the exit code.
 /// Worse cases take precedence over missing ones.
-fn print_verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: bool) -> u8 {
+fn print_gate_verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: bool) -> u8 {
     let Some(worse) = worse else { return 0 };
-    let mut missing = Gate::broken(comparison);
+    let mut missing = Gate::broken_sentences(comparison);
     if !allow_missing {
-        missing.extend(Gate::unjudged(comparison));
+        missing.extend(Gate::unjudged_sentences(comparison));
     }
     worse.iter().for_each(|line| notice::show(format!("worse: {line}")));
     missing.iter().for_each(|line| notice::show(format!("not judged: {line}")));
@@ -161,7 +163,7 @@ impl CompareArgs {
             }
             let path = record_path(history.as_ref(), name)?;
             let record = Record::read(&path)?;
-            inputs.join(inputs_of(&record, &path));
+            inputs.join(record_inputs(&record, &path));
             let mut side = Side::of_record(&record, name, &display_path(&path));
             side.notes.extend(report::cautions(&record));
             sides.push(side);
@@ -170,7 +172,7 @@ impl CompareArgs {
     }
 
     /// The measures that the user chose; by default wall time, or the rate if a side has no times.
-    fn measures(&self, sides: &[Side]) -> Vec<Measure> {
+    fn chosen_measures(&self, sides: &[Side]) -> Vec<Measure> {
         let timed = |side: &Side| side.cases.iter().any(|case| case.figures.contains_key(&Measure::Wall));
         match self.metric.as_slice() {
             [] if sides.iter().all(timed) => vec![Measure::Wall],
@@ -179,29 +181,29 @@ impl CompareArgs {
         }
     }
 
-    fn fit(&self, sides: &[Side]) -> anyhow::Result<Option<Fit>> {
+    fn fitted_line(&self, sides: &[Side]) -> anyhow::Result<Option<Fit>> {
         let Some([what, fact]) = self.fit.as_deref() else { return Ok(None) };
         let request = FitRequest { force: self.force, ..FitRequest::parse(what, fact)? };
         Ok(Some(fit(sides, &request)?))
     }
 
     fn exports<'d>(&self) -> Exports<'_, ComparisonExport<'d>> {
-        let json = |it: &ComparisonExport| report::comparison_json(it.comparison, it.fit, it.worse);
+        let json = |it: &ComparisonExport| report::comparison_json(it.comparison, it.fit, it.worse_cases);
         let markdown = |it: &ComparisonExport| report::comparison_markdown(it.comparison, it.fit);
         let html = |it: &ComparisonExport| report::comparison_html(it.comparison, it.fit);
-        let bencher = |it: &ComparisonExport| report::bencher(it.last);
-        let github = |it: &ComparisonExport| report::github(it.last);
+        let bencher = |it: &ComparisonExport| report::bencher(it.last_side);
+        let github = |it: &ComparisonExport| report::github(it.last_side);
         Exports::new([
-            Export::of_text(EXPORT_JSON, &self.export_json, report::is_comparison_json, json),
-            Export::of_text(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown, markdown),
-            Export::of_text("--export-html", &self.export_html, markup::is_page, html),
-            Export::of_text("--export-bmf", &self.export_bmf, report::is_bencher, bencher),
-            Export::of_text("--export-github", &self.export_github, report::is_github, github),
+            Export::text_document(EXPORT_JSON, &self.export_json, report::is_comparison_json, json),
+            Export::text_document(EXPORT_MARKDOWN, &self.export_markdown, report::is_own_markdown, markdown),
+            Export::text_document("--export-html", &self.export_html, markup::is_page, html),
+            Export::text_document("--export-bmf", &self.export_bmf, report::is_bencher, bencher),
+            Export::text_document("--export-github", &self.export_github, report::is_github, github),
         ])
     }
 }
 
-/// The path of the record with this name or path. Paths work without a data folder, too.
+/// The path of the record with this name or path. Without a data folder, only paths are accepted.
 pub(super) fn record_path(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<PathBuf> {
     match history {
         Ok(history) => Ok(history.find(name)?),
@@ -213,16 +215,17 @@ pub(super) fn record_path(history: Result<&History, &HistoryError>, name: &str) 
 
 /// A fact such as `max_turbo_ghz=4.7` for all sides that lack it, or `B:max_turbo_ghz=4.7` for one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GivenFact {
+pub struct UserFact {
+    /// The letter or the name of a side; `None` for all sides that lack the fact.
     side: Option<String>,
     name: String,
     value: Value,
 }
 
-impl FromStr for GivenFact {
+impl FromStr for UserFact {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<GivenFact, String> {
+    fn from_str(text: &str) -> Result<UserFact, String> {
         let wrong = || format!("'{text}' is no fact such as max_turbo_ghz=4.7 or B:max_turbo_ghz=4.7");
         let (named, value) = text.split_once('=').filter(|(_, value)| !value.is_empty()).ok_or_else(wrong)?;
         let (side, name) = named.split_once(':').map_or((None, named), |(side, name)| (Some(side), name));
@@ -232,16 +235,16 @@ impl FromStr for GivenFact {
         }
         let number = value.parse::<f64>().ok().filter(|number| number.is_finite());
         let value = number.map_or_else(|| value.into(), Value::from);
-        Ok(GivenFact { side: side.map(str::to_owned), name: name.to_owned(), value })
+        Ok(UserFact { side: side.map(str::to_owned), name: name.to_owned(), value })
     }
 }
 
-impl GivenFact {
+impl UserFact {
     /// Gives the fact to the side that it names, or to all sides that lack it.
     fn apply(&self, sides: &mut [Side]) -> anyhow::Result<()> {
         let Some(named) = &self.side else {
             let lacks = |side: &&mut Side| side.facts.get(&self.name).is_none_or(Value::is_null);
-            sides.iter_mut().filter(lacks).for_each(|side| self.apply_to(side));
+            sides.iter_mut().filter(lacks).for_each(|side| self.add_to_side(side));
             return Ok(());
         };
         let at =
@@ -254,10 +257,10 @@ impl GivenFact {
                 .collect();
             bail!("--fact {named}:{}: no side is called so; there are {}", self.name, names.join(", "));
         };
-        sides.get_mut(at).map(|side| self.apply_to(side)).context("its place was just found")
+        sides.get_mut(at).map(|side| self.add_to_side(side)).context("its place was just found")
     }
 
-    fn apply_to(&self, side: &mut Side) {
+    fn add_to_side(&self, side: &mut Side) {
         side.facts.insert(self.name.clone(), self.value.clone());
         side.notes.push(format!("{} = {} was given by --fact", self.name, self.value));
     }
@@ -281,7 +284,7 @@ mod tests {
 
     fn sides_with_fact(text: &str) -> Result<Vec<Side>, String> {
         let mut sides = sides();
-        text.parse::<GivenFact>()?.apply(&mut sides).map_err(|error| error.to_string())?;
+        text.parse::<UserFact>()?.apply(&mut sides).map_err(|error| error.to_string())?;
         Ok(sides)
     }
 

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct CorpusArgs {
     #[command(subcommand)]
-    pub what: CorpusAction,
+    pub action: CorpusAction,
     /// Folder of the test files [default: one in the user's cache folder]
     #[arg(long, value_name = "DIR", global = true)]
     pub folder: Option<PathBuf>,
@@ -57,7 +57,7 @@ pub enum CorpusAction {
 pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
     let folder = args.folder.clone().map_or_else(readlab_corpus::default_folder, Ok)?;
     let mut out = std::io::stdout();
-    match args.what {
+    match args.action {
         CorpusAction::Make { kind, size, seed, archive } => {
             let recipe = Recipe { kind, size_bytes: size.0, seed };
             for (_, made) in readlab_corpus::make_forms(&folder, recipe, &[archive])? {

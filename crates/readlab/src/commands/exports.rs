@@ -22,39 +22,42 @@ pub(super) struct Export<'a, D> {
 enum Document<D> {
     Text(fn(&D) -> String),
     /// A document that may be long, and is written piece by piece.
-    Written(fn(&D, &mut dyn Write) -> io::Result<()>),
+    Streamed(fn(&D, &mut dyn Write) -> io::Result<()>),
 }
 
 pub(super) struct Exports<'a, D>(Vec<Export<'a, D>>);
 
 impl<'a, D> Export<'a, D> {
     /// The export that an option requests; `None` if the option was not given.
-    pub(super) fn of_text(
+    pub(super) fn text_document(
         option: &'static str,
         file: &'a Option<PathBuf>,
-        is_earlier: IsOutput,
+        is_earlier_output: IsOutput,
         text: fn(&D) -> String,
     ) -> Option<Export<'a, D>> {
-        Some(Export { file: OutputFile::given(option, file, is_earlier)?, document: Document::Text(text) })
-    }
-
-    /// Like `of_text`, for a document that is written piece by piece.
-    pub(super) fn written(
-        option: &'static str,
-        file: &'a Option<PathBuf>,
-        is_earlier: IsOutput,
-        write: fn(&D, &mut dyn Write) -> io::Result<()>,
-    ) -> Option<Export<'a, D>> {
         Some(Export {
-            file: OutputFile::given(option, file, is_earlier)?,
-            document: Document::Written(write),
+            file: OutputFile::if_requested(option, file, is_earlier_output)?,
+            document: Document::Text(text),
         })
     }
 
-    fn write(&self, about: &D, inputs: &Inputs) -> Result<(), OutputError> {
+    /// The same as `text_document`, for a document that is written piece by piece.
+    pub(super) fn streamed_document(
+        option: &'static str,
+        file: &'a Option<PathBuf>,
+        is_earlier_output: IsOutput,
+        write: fn(&D, &mut dyn Write) -> io::Result<()>,
+    ) -> Option<Export<'a, D>> {
+        Some(Export {
+            file: OutputFile::if_requested(option, file, is_earlier_output)?,
+            document: Document::Streamed(write),
+        })
+    }
+
+    fn write(&self, data: &D, inputs: &Inputs) -> Result<(), OutputError> {
         self.file.write(inputs, |out| match self.document {
-            Document::Text(text) => out.write_all(text(about).as_bytes()),
-            Document::Written(write) => write(about, out),
+            Document::Text(text) => out.write_all(text(data).as_bytes()),
+            Document::Streamed(write) => write(data, out),
         })
     }
 }
@@ -68,12 +71,12 @@ impl<'a, D> Exports<'a, D> {
         self.0.iter().map(|export| export.file).collect()
     }
 
-    pub(super) fn write(&self, about: &D, inputs: &Inputs) -> Result<(), OutputError> {
-        self.0.iter().try_for_each(|export| export.write(about, inputs))
+    pub(super) fn write(&self, data: &D, inputs: &Inputs) -> Result<(), OutputError> {
+        self.0.iter().try_for_each(|export| export.write(data, inputs))
     }
 
-    /// Whether a document goes to standard output, where no table may be mixed into it.
-    pub(super) fn use_standard_output(&self) -> bool {
+    /// Whether a document is written to standard output, so that no table may be printed there.
+    pub(super) fn has_standard_output(&self) -> bool {
         self.0.iter().any(|export| export.file.is_standard_output())
     }
 }

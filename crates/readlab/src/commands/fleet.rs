@@ -1,7 +1,7 @@
 //! `readlab fleet race FILE` and `readlab fleet scale FILE`, started by an MPI launcher on each
 //! host. All ranks take every turn together, or rounds take turns with more and more of them.
 
-use super::race::{RaceArgs, config_of};
+use super::race::{RaceArgs, race_config};
 use super::rank::{self, FleetTask, NewRun};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
@@ -91,7 +91,7 @@ impl From<ShareOption> for Share {
     }
 }
 
-/// The numbers of ranks that read together, taking turns, among `all` ranks.
+/// The numbers of ranks that read together and take turns, for a job of `all` ranks.
 pub(super) fn rank_counts_among(given: &[u32], all: u32) -> anyhow::Result<BTreeSet<u32>> {
     if let Some(count) = given.iter().find(|&&count| count > all) {
         bail!("--hosts {count}: the launcher started {all}");
@@ -109,13 +109,13 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     };
     let FleetRaceArgs { share, hide_hosts, race } = args;
     if let Some(record) = &race.resume {
-        return rank::run(FleetTask::Rest(record), &race.output_options());
+        return rank::run(FleetTask::Resume(record), &race.output_options());
     }
     let [word] = &race.targets[..] else {
         bail!("a fleet reads one file, or one a rank with {{rank}} in its path")
     };
     let paths = RankPaths::parse(word)?;
-    if *share == ShareOption::Own && !paths.has_rank() {
+    if *share == ShareOption::Own && !paths.differ_by_rank() {
         bail!("--share own: {}: there is no {{rank}} in the path", word.display());
     }
     if *share == ShareOption::Split && counts.is_some() {
@@ -127,24 +127,30 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
         bail!("--work {work}: a fleet reads files");
     }
     let suite = if counts.is_some() { Suite::scale() } else { Suite::race() };
-    let config = config_of(race, suite)?;
+    let config = race_config(race, suite)?;
     let target = |reader: u32, readers: NonZero<u32>| {
-        let whole = TargetSpec::plain(&paths.of_rank(reader)?, Transport::File);
+        let whole = TargetSpec::plain(&paths.path_of_rank(reader)?, Transport::File);
         Ok(if *share == ShareOption::Split { whole.split(SplitReader { reader, readers }) } else { whole })
     };
-    let hidden = hide_hosts.then(|| word.to_string_lossy().into_owned());
-    let run = NewRun { config, target: &target, share: (*share).into(), counts, hidden };
-    rank::run(FleetTask::Anew(Box::new(run)), &race.output_options())
+    let hidden_word = hide_hosts.then(|| word.to_string_lossy().into_owned());
+    let run = NewRun {
+        config,
+        target_of_reader: &target,
+        share: (*share).into(),
+        rank_counts: counts,
+        hidden_word,
+    };
+    rank::run(FleetTask::Begin(Box::new(run)), &race.output_options())
 }
 
 const RANK_PLACEHOLDER: &str = "{rank}";
 
-/// What each rank reads.
+/// The path that each rank reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RankPaths {
     /// One path for all ranks, which may contain the placeholder.
     Pattern(PathBuf),
-    /// A list with one line for each rank, in their order.
+    /// The paths of a list, one for each rank in the order of the ranks.
     Listed { list: PathBuf, paths: Vec<PathBuf> },
 }
 
@@ -158,14 +164,14 @@ impl RankPaths {
         Ok(RankPaths::Listed { list, paths })
     }
 
-    fn has_rank(&self) -> bool {
+    fn differ_by_rank(&self) -> bool {
         match self {
             RankPaths::Pattern(path) => path.to_str().is_some_and(|path| path.contains(RANK_PLACEHOLDER)),
             RankPaths::Listed { .. } => true,
         }
     }
 
-    fn of_rank(&self, rank: u32) -> anyhow::Result<PathBuf> {
+    fn path_of_rank(&self, rank: u32) -> anyhow::Result<PathBuf> {
         match self {
             RankPaths::Pattern(path) => Ok(path.to_str().map_or_else(
                 || path.clone(),
@@ -184,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_number_of_a_rank_replaces_the_placeholder_in_its_path() {
-        let of_rank = |word: &str| RankPaths::parse(Path::new(word)).unwrap().of_rank(12).unwrap();
+        let of_rank = |word: &str| RankPaths::parse(Path::new(word)).unwrap().path_of_rank(12).unwrap();
         assert_eq!(of_rank("/s/{rank}/f.{rank}"), Path::new("/s/12/f.12"));
         assert_eq!(of_rank("/s/f"), Path::new("/s/f"));
     }
@@ -194,9 +200,9 @@ mod tests {
         let list = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(list.path(), "/a/x\n\n  /b/y\n").unwrap();
         let paths = RankPaths::parse(&PathBuf::from(format!("@{}", list.path().display()))).unwrap();
-        assert!(paths.has_rank());
-        assert_eq!(paths.of_rank(1).unwrap(), Path::new("/b/y"));
-        let why = paths.of_rank(2).unwrap_err().to_string();
+        assert!(paths.differ_by_rank());
+        assert_eq!(paths.path_of_rank(1).unwrap(), Path::new("/b/y"));
+        let why = paths.path_of_rank(2).unwrap_err().to_string();
         assert!(why.ends_with(": it has 2 paths, and none for rank 2"), "{why}");
         let missing = format!("{:#}", RankPaths::parse(Path::new("@/no/such/list")).unwrap_err());
         assert!(missing.starts_with("/no/such/list: "), "{missing}");

@@ -1,4 +1,4 @@
-//! The options that the command line gives to its verb, and their words.
+//! The options that the user gave on the command line, and their words.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
@@ -34,32 +34,33 @@ impl<'a> GivenOptions<'a> {
     }
 
     /// Whether the user gave an option; `false` if the verb does not have it.
-    pub fn has(&self, option: &str) -> bool {
+    pub fn is_given(&self, option: &str) -> bool {
         self.options().any(|arg| arg.get_id() == option)
     }
 
     /// The words of an option, including its default.
-    pub fn words(&self, option: &str) -> impl Iterator<Item = &'a OsStr> {
+    pub fn option_words(&self, option: &str) -> impl Iterator<Item = &'a OsStr> {
         let matches = self.matches;
         let known = self.command.get_arguments().find(|arg| arg.get_id() == option);
         known.and_then(move |arg| matches.get_raw(arg.get_id().as_str())).into_iter().flatten()
     }
 
-    pub fn word(&self, option: &str) -> Option<&'a str> {
-        self.words(option).next().and_then(OsStr::to_str)
+    /// The first word of an option; `None` if it has none, or if it is not UTF-8.
+    pub fn first_word(&self, option: &str) -> Option<&'a str> {
+        self.option_words(option).next().and_then(OsStr::to_str)
     }
 
     /// Every word that may be the name of a file, also within commands.
-    fn file_names(&self) -> Vec<PathBuf> {
+    fn possible_file_names(&self) -> Vec<PathBuf> {
         let mut names = Vec::new();
         for arg in self.options() {
             let is_command =
                 arg.get_value_names().is_some_and(|names| names.iter().any(|it| it == "COMMAND"));
-            for word in self.words(arg.get_id().as_str()) {
+            for word in self.option_words(arg.get_id().as_str()) {
                 // The program of a command is checked when it is started, with a separate time
                 // limit.
                 names.extend(Some(PathBuf::from(word)).filter(|_| !is_command));
-                names.extend(word.to_str().into_iter().flat_map(template::names_in));
+                names.extend(word.to_str().into_iter().flat_map(template::file_names_in));
                 // A fleet reads the names of its files from a list.
                 names.extend(word.to_str().and_then(|word| word.strip_prefix('@')).map(PathBuf::from));
             }
@@ -70,15 +71,16 @@ impl<'a> GivenOptions<'a> {
     /// Refuses a name on a file system that does not answer. Must run before anything else accesses
     /// the file, because that access could hang forever.
     pub fn check_answers(&self) -> anyhow::Result<()> {
-        let names = self.file_names();
+        let names = self.possible_file_names();
         let paths: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
-        Ok(target::check_answers(&paths)?)
+        Ok(target::check_filesystems_respond(&paths)?)
     }
 
     /// Whether the run reads a file system, or may read one, that can stop answering later. Links,
     /// lists and records lead to files that are not named on the command line.
     pub fn may_cease_to_answer(&self) -> bool {
-        let is_more_read = ["files_from", "follow", "resume"].iter().any(|option| self.has(option));
-        target::may_cease_to_answer(&self.file_names(), is_more_read)
+        let reads_unnamed_files =
+            ["files_from", "follow", "resume"].iter().any(|option| self.is_given(option));
+        target::may_cease_to_answer(&self.possible_file_names(), reads_unnamed_files)
     }
 }

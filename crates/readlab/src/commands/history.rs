@@ -39,7 +39,7 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout();
     match &args.verb {
         None | Some(HistoryVerb::List) => {
-            let table = report::history_table(&lines(&history.entries()?), terminal_width());
+            let table = report::history_table(&history_lines(&history.entries()?), terminal_width());
             out.write_all(table.as_bytes())?;
         }
         Some(HistoryVerb::Show { name }) => {
@@ -65,7 +65,7 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(entries: &[HistoryEntry]) -> Vec<report::HistoryLine> {
+fn history_lines(entries: &[HistoryEntry]) -> Vec<report::HistoryLine> {
     let line = |entry: &HistoryEntry| {
         let meant = match entry.newer_runs {
             Some(0) => Some("last".to_owned()),
@@ -75,7 +75,7 @@ fn lines(entries: &[HistoryEntry]) -> Vec<report::HistoryLine> {
         let names = meant.into_iter().chain(entry.names.iter().cloned()).collect();
         match &entry.record {
             Ok(record) => report::HistoryLine::from_record(names, record, &display_path(&entry.folder)),
-            Err(error) => report::HistoryLine::broken(names, &error.to_string()),
+            Err(error) => report::HistoryLine::unreadable(names, &error.to_string()),
         }
     };
     entries.iter().map(line).collect()

@@ -48,7 +48,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     let user = UserOptions {
         sampling: args.sampling.clone(),
         server: args.server.server_options(),
-        quiet: args.output.quiet,
+        is_quiet: args.output.quiet,
         ..UserOptions::default()
     };
     let config = RunConfig::merge(RunKind::Limits, Suite::find("limits")?, user)?;

@@ -75,14 +75,14 @@ fn describe_contender(text: &mut String, contender: &Contender, about: &str, wor
             let _ = writeln!(text, "      reads     {what}");
         }
         if !method.params.is_empty() {
-            let _ = writeln!(text, "      settings  {}", settings(method));
+            let _ = writeln!(text, "      settings  {}", settings_text(method));
         }
     }
     text.push('\n');
 }
 
 /// Every parameter with its default and range, in the syntax of the command line.
-fn settings(method: &MethodLine) -> String {
+fn settings_text(method: &MethodLine) -> String {
     let spell = |name: &str, value: u64| Params(BTreeMap::from([(name.to_owned(), value)])).to_string();
     let one = |param: &readlab_protocol::ParamLine| {
         let end =

@@ -25,20 +25,21 @@ struct RequestedRun {
     has_several_targets: bool,
     reads_cold: bool,
     has_exact_runs: bool,
-    reads_all_alike: bool,
+    reads_trials_equally: bool,
     prints_tables: bool,
 }
 
 struct Need {
     is_met: fn(&RequestedRun) -> bool,
-    /// End of the error message, after the name of the option.
-    why: &'static str,
+    /// The end of the error message, after the name of the option.
+    message_end: &'static str,
 }
 
 struct OptionNeeds {
     /// The verbs to which the entry applies; all verbs if the list is empty.
     verbs: &'static [&'static str],
-    options: &'static str,
+    /// The names of the options, separated by spaces.
+    option_names: &'static str,
     needs: &'static [Need],
 }
 
@@ -71,78 +72,88 @@ const NEEDS_NO_EXACT_RUNS: Need = need(
     " is about when a trial may stop, and with --runs it has that many readings",
 );
 const NEEDS_ONE_FASTEST: Need = need(
-    |run| !run.reads_all_alike,
+    |run| !run.reads_trials_equally,
     " is about which trials stop first, and with --runs or --min-runs all are read alike",
 );
 const NEEDS_TABLES: Need = need(
     |run| run.prints_tables,
     " is about tables, and none is printed: --quiet, or an export on standard output",
 );
-const READS_FILES: Need = never_met(": a fleet reads files");
-const READS_ONE: Need = never_met(": a fleet reads one file, or one a rank with {rank} in its path");
-const READS_WHOLE: Need = never_met(": the ranks of a fleet read whole files or parts, not places");
-const READS_ITS_PART: Need = never_met(": the ranks of a fleet read whole files, or parts by --share split");
-const READS_TOGETHER: Need =
+const FLEET_READS_FILES: Need = never_met(": a fleet reads files");
+const FLEET_READS_ONE_FILE: Need =
+    never_met(": a fleet reads one file, or one a rank with {rank} in its path");
+const FLEET_READS_NO_PLACES: Need = never_met(": the ranks of a fleet read whole files or parts, not places");
+const FLEET_SPLITS_FILES: Need =
+    never_met(": the ranks of a fleet read whole files, or parts by --share split");
+const FLEET_READS_TOGETHER: Need =
     never_met(": the ranks of a fleet read together already; start more of them on a host");
-const READS_UNDER_HOST_SETTINGS: Need =
+const FLEET_HAS_HOST_SETTINGS: Need =
     never_met(": the ranks of a fleet read under the settings that their hosts have");
-const READS_UNDER_HOST_MEMORY: Need =
+const FLEET_HAS_HOST_MEMORY: Need =
     never_met(": the ranks of a fleet read with the memory that their hosts have");
-const DECODES_ALONE: Need = never_met(": the ranks of a fleet decode without a dictionary");
+const FLEET_HAS_NO_DICTIONARY: Need = never_met(": the ranks of a fleet decode without a dictionary");
 
-const fn need(is_met: fn(&RequestedRun) -> bool, why: &'static str) -> Need {
-    Need { is_met, why }
+const fn need(is_met: fn(&RequestedRun) -> bool, message_end: &'static str) -> Need {
+    Need { is_met, message_end }
 }
 
-const fn never_met(why: &'static str) -> Need {
-    need(|_| false, why)
+const fn never_met(message_end: &'static str) -> Need {
+    need(|_| false, message_end)
 }
 
 const FLEET_VERBS: &[&str] = &["fleet race", "fleet scale"];
 
-/// An entry for some verbs takes precedence over an entry for all. The last entry has the options
-/// that affect every run, or that set a bound for it. Options that have no effect for other reasons
+/// An entry for some verbs takes precedence over an entry for all verbs. The last entry has the
+/// options that affect every run, or that limit it. Options that have no effect for other reasons
 /// are refused by the parser (`--block` without `--pattern`), or later when more is known
 /// (`--dictionary` by the content, `--param` by the trials).
 const OPTION_NEEDS: &[OptionNeeds] = &[
-    OptionNeeds { verbs: FLEET_VERBS, options: "http s3", needs: &[READS_FILES] },
-    OptionNeeds { verbs: FLEET_VERBS, options: "files_from", needs: &[READS_ONE] },
-    OptionNeeds { verbs: FLEET_VERBS, options: "pattern", needs: &[READS_WHOLE] },
-    OptionNeeds { verbs: FLEET_VERBS, options: "range ranges", needs: &[READS_ITS_PART] },
-    OptionNeeds { verbs: FLEET_VERBS, options: "readers", needs: &[READS_TOGETHER] },
+    OptionNeeds { verbs: FLEET_VERBS, option_names: "http s3", needs: &[FLEET_READS_FILES] },
+    OptionNeeds { verbs: FLEET_VERBS, option_names: "files_from", needs: &[FLEET_READS_ONE_FILE] },
+    OptionNeeds { verbs: FLEET_VERBS, option_names: "pattern", needs: &[FLEET_READS_NO_PLACES] },
+    OptionNeeds { verbs: FLEET_VERBS, option_names: "range ranges", needs: &[FLEET_SPLITS_FILES] },
+    OptionNeeds { verbs: FLEET_VERBS, option_names: "readers", needs: &[FLEET_READS_TOGETHER] },
     OptionNeeds {
         verbs: FLEET_VERBS,
-        options: "settings setting_commands apply read",
-        needs: &[READS_UNDER_HOST_SETTINGS],
+        option_names: "settings setting_commands apply read",
+        needs: &[FLEET_HAS_HOST_SETTINGS],
     },
-    OptionNeeds { verbs: FLEET_VERBS, options: "memory memory_shared", needs: &[READS_UNDER_HOST_MEMORY] },
-    OptionNeeds { verbs: FLEET_VERBS, options: "per_file", needs: &[NEEDS_TREE] },
-    OptionNeeds { verbs: FLEET_VERBS, options: "dictionary", needs: &[DECODES_ALONE] },
-    OptionNeeds { verbs: &["serve"], options: "s3", needs: &[] },
-    OptionNeeds { verbs: &["sweep"], options: "order", needs: &[] },
-    OptionNeeds { verbs: &["limits"], options: "size", needs: &[NEEDS_PLACE_OF_FILE] },
-    OptionNeeds { verbs: &["suite"], options: "percentiles", needs: &[] },
-    OptionNeeds { verbs: &[], options: "allow_device http s3", needs: &[NEEDS_FILE] },
-    OptionNeeds { verbs: &[], options: "follow", needs: &[NEEDS_FOLDER] },
-    OptionNeeds { verbs: &[], options: "order", needs: &[NEEDS_TREE] },
-    OptionNeeds { verbs: &[], options: "metadata", needs: &[NEEDS_TREE, NEEDS_COLD] },
-    OptionNeeds { verbs: &[], options: "copies memory_shared", needs: &[NEEDS_SEVERAL_READERS] },
-    OptionNeeds { verbs: &[], options: "apart same_content", needs: &[NEEDS_SEVERAL_TARGETS] },
-    OptionNeeds { verbs: &[], options: "endpoint no_sign_request", needs: &[NEEDS_SERVER, NEEDS_OBJECT] },
-    OptionNeeds { verbs: &[], options: "cacert", needs: &[NEEDS_SERVER, NEEDS_ENCRYPTION] },
-    OptionNeeds { verbs: &[], options: "commands_get_credentials", needs: &[NEEDS_SERVER, NEEDS_COMMANDS] },
+    OptionNeeds { verbs: FLEET_VERBS, option_names: "memory memory_shared", needs: &[FLEET_HAS_HOST_MEMORY] },
+    OptionNeeds { verbs: FLEET_VERBS, option_names: "per_file", needs: &[NEEDS_TREE] },
+    OptionNeeds { verbs: FLEET_VERBS, option_names: "dictionary", needs: &[FLEET_HAS_NO_DICTIONARY] },
+    OptionNeeds { verbs: &["serve"], option_names: "s3", needs: &[] },
+    OptionNeeds { verbs: &["sweep"], option_names: "order", needs: &[] },
+    OptionNeeds { verbs: &["limits"], option_names: "size", needs: &[NEEDS_PLACE_OF_FILE] },
+    OptionNeeds { verbs: &["suite"], option_names: "percentiles", needs: &[] },
+    OptionNeeds { verbs: &[], option_names: "allow_device http s3", needs: &[NEEDS_FILE] },
+    OptionNeeds { verbs: &[], option_names: "follow", needs: &[NEEDS_FOLDER] },
+    OptionNeeds { verbs: &[], option_names: "order", needs: &[NEEDS_TREE] },
+    OptionNeeds { verbs: &[], option_names: "metadata", needs: &[NEEDS_TREE, NEEDS_COLD] },
+    OptionNeeds { verbs: &[], option_names: "copies memory_shared", needs: &[NEEDS_SEVERAL_READERS] },
+    OptionNeeds { verbs: &[], option_names: "apart same_content", needs: &[NEEDS_SEVERAL_TARGETS] },
     OptionNeeds {
         verbs: &[],
-        options: "check cleanup commands_decode parameter_list parameter_scan prepare setup success",
+        option_names: "endpoint no_sign_request",
+        needs: &[NEEDS_SERVER, NEEDS_OBJECT],
+    },
+    OptionNeeds { verbs: &[], option_names: "cacert", needs: &[NEEDS_SERVER, NEEDS_ENCRYPTION] },
+    OptionNeeds {
+        verbs: &[],
+        option_names: "commands_get_credentials",
+        needs: &[NEEDS_SERVER, NEEDS_COMMANDS],
+    },
+    OptionNeeds {
+        verbs: &[],
+        option_names: "check cleanup commands_decode parameter_list parameter_scan prepare setup success",
         needs: &[NEEDS_COMMANDS],
     },
-    OptionNeeds { verbs: &[], options: "depth", needs: &[NEEDS_BLOCKS] },
-    OptionNeeds { verbs: &[], options: "precision", needs: &[NEEDS_NO_EXACT_RUNS] },
-    OptionNeeds { verbs: &[], options: "indifference", needs: &[NEEDS_ONE_FASTEST] },
-    OptionNeeds { verbs: &[], options: "percentiles", needs: &[NEEDS_TABLES] },
+    OptionNeeds { verbs: &[], option_names: "depth", needs: &[NEEDS_BLOCKS] },
+    OptionNeeds { verbs: &[], option_names: "precision", needs: &[NEEDS_NO_EXACT_RUNS] },
+    OptionNeeds { verbs: &[], option_names: "indifference", needs: &[NEEDS_ONE_FASTEST] },
+    OptionNeeds { verbs: &[], option_names: "percentiles", needs: &[NEEDS_TABLES] },
     OptionNeeds {
         verbs: &[],
-        options: "all apply block budget claims color commands deadline dictionary dir drop_caches export_csv \
+        option_names: "all apply block budget claims color commands deadline dictionary dir drop_caches export_csv \
             export_json export_markdown file files_from fill fills flamegraph full hide_hosts hosts jobs json \
             keep languages max_bytes max_runs max_time memory merge methods min_runs names no_progress output \
             parameter_step_size params pattern per_file place primed quiet range ranges read read_only readers reads \
@@ -155,47 +166,52 @@ const OPTION_NEEDS: &[OptionNeeds] = &[
 /// Refuses an option that has no effect on the requested run.
 pub fn check(given: &GivenOptions) -> anyhow::Result<()> {
     // A resumed run follows its record; the parser refuses options that would change it.
-    if given.has("resume") {
+    if given.is_given("resume") {
         return Ok(());
     }
     let run = RequestedRun::parse(given);
     for arg in given.options() {
-        let needs = needs(arg.get_id().as_str(), &given.verb).unwrap_or_default();
+        let needs = needs_of_option(arg.get_id().as_str(), &given.verb).unwrap_or_default();
         if let Some(need) = needs.iter().find(|need| !(need.is_met)(&run)) {
-            bail!("--{}{}", arg.get_long().unwrap_or_default(), need.why);
+            bail!("--{}{}", arg.get_long().unwrap_or_default(), need.message_end);
         }
     }
     Ok(())
 }
 
 /// The needs of an option of a verb; `None` if no entry lists the option.
-fn needs(option: &str, verb: &str) -> Option<&'static [Need]> {
+fn needs_of_option(option: &str, verb: &str) -> Option<&'static [Need]> {
     let is_of_verb = |entry: &&OptionNeeds| entry.verbs.is_empty() || entry.verbs.contains(&verb);
     let mut entries = OPTION_NEEDS.iter().filter(is_of_verb);
-    entries.find(|entry| entry.options.split(' ').any(|known| known == option)).map(|entry| entry.needs)
+    entries.find(|entry| entry.option_names.split(' ').any(|known| known == option)).map(|entry| entry.needs)
 }
 
 impl RequestedRun {
     fn parse(given: &GivenOptions) -> RequestedRun {
         let is_fleet = FLEET_VERBS.contains(&given.verb.as_str());
-        let targets = ["targets", "target", "place"].map(|option| given.words(option)).into_iter().flatten();
+        let targets =
+            ["targets", "target", "place"].map(|option| given.option_words(option)).into_iter().flatten();
         let mut run = RequestedRun {
-            has_list: given.has("files_from"),
-            has_commands: given.has("commands"),
-            has_several_readers: given.words("readers").any(|count| count != "1"),
-            reads_blocks: given.has("pattern") || given.has("ranges"),
-            has_several_targets: given.words("targets").chain(given.words("files_from")).count() > 1,
-            reads_cold: given.word("state") != Some("warm"),
-            has_exact_runs: given.has("runs"),
-            reads_all_alike: given.has("runs") || given.has("min_runs"),
-            prints_tables: !given.has("quiet") && !RequestedRun::exports_to_output(given),
+            has_list: given.is_given("files_from"),
+            has_commands: given.is_given("commands"),
+            has_several_readers: given.option_words("readers").any(|count| count != "1"),
+            reads_blocks: given.is_given("pattern") || given.is_given("ranges"),
+            has_several_targets: given
+                .option_words("targets")
+                .chain(given.option_words("files_from"))
+                .count()
+                > 1,
+            reads_cold: given.first_word("state") != Some("warm"),
+            has_exact_runs: given.is_given("runs"),
+            reads_trials_equally: given.is_given("runs") || given.is_given("min_runs"),
+            prints_tables: !given.is_given("quiet") && !RequestedRun::exports_to_standard_output(given),
             ..RequestedRun::default()
         };
         for word in targets {
             match Path::new(word) {
                 path if is_remote(path) => {
                     run.has_server = true;
-                    run.has_object |= s3::is_object(word);
+                    run.has_object |= s3::is_object_name(word);
                     // A malformed URL is refused later, where it is requested.
                     let url = word.to_str().and_then(|word| word.parse::<Url>().ok());
                     run.has_https |= url.is_none_or(|url| url.is_encrypted());
@@ -207,16 +223,16 @@ impl RequestedRun {
         // A suite makes its own file and has its own commands; for --http and --s3, readlab serves
         // existing files.
         let is_suite = given.verb == "suite";
-        run.has_file |= is_suite && !given.has("targets");
-        run.has_commands |= given.word("suite").is_some_and(|suite| suite.ends_with(".toml"));
-        run.has_server |= given.has("http") || given.has("s3");
+        run.has_file |= is_suite && !given.is_given("targets");
+        run.has_commands |= given.first_word("suite").is_some_and(|suite| suite.ends_with(".toml"));
+        run.has_server |= given.is_given("http") || given.is_given("s3");
         run
     }
 
-    fn exports_to_output(given: &GivenOptions) -> bool {
+    fn exports_to_standard_output(given: &GivenOptions) -> bool {
         ["export_json", "export_csv", "export_markdown"]
             .into_iter()
-            .any(|option| given.has(option) && given.word(option) == Some(STANDARD_OUTPUT))
+            .any(|option| given.is_given(option) && given.first_word(option) == Some(STANDARD_OUTPUT))
     }
 }
 
@@ -252,13 +268,16 @@ mod tests {
     fn the_needs_of_every_option_are_listed() {
         for verb in VERBS {
             for option in options(verb) {
-                assert!(needs(&option, verb).is_some(), "readlab {verb}: what does '{option}' need?");
+                assert!(
+                    needs_of_option(&option, verb).is_some(),
+                    "readlab {verb}: what does '{option}' need?"
+                );
             }
         }
         let is_there = |option: &str, verb: &str| options(verb).iter().any(|known| known == option);
         for entry in OPTION_NEEDS {
             let verbs = if entry.verbs.is_empty() { &VERBS[..] } else { entry.verbs };
-            for option in entry.options.split(' ') {
+            for option in entry.option_names.split(' ') {
                 assert!(verbs.iter().any(|verb| is_there(option, verb)), "{option}");
             }
         }

@@ -142,7 +142,7 @@ pub struct ServerFlags {
 
 impl PartOptions {
     /// The option that names the part; `None` if whole files are read.
-    pub(super) fn given_option(&self) -> Option<&'static str> {
+    pub(super) fn part_option(&self) -> Option<&'static str> {
         self.range.map(|_| "--range").or(self.ranges.as_ref().map(|_| "--ranges"))
     }
 
@@ -152,7 +152,7 @@ impl PartOptions {
         decodes: bool,
         work: Option<Work>,
     ) -> anyhow::Result<()> {
-        let Some(option) = self.given_option() else { return Ok(()) };
+        let Some(option) = self.part_option() else { return Ok(()) };
         if let Some(folder) = targets.iter().find(|word| word.is_dir()) {
             bail!("{}: {option} reads a part of a file, and this is none", display_path(folder));
         }
@@ -168,7 +168,7 @@ impl PartOptions {
         Ok(())
     }
 
-    /// The part that is read. Reads the list of ranges, if one is given.
+    /// The part that is read. Reads the list of ranges if `--ranges` names one.
     pub(super) fn read_part(&self) -> anyhow::Result<FilePart> {
         Ok(match (self.range, &self.ranges) {
             (Some(range), _) => FilePart::Range(range),
@@ -183,7 +183,8 @@ impl PartOptions {
 }
 
 impl FilePart {
-    pub(super) fn restrict(&self, target: TargetSpec) -> TargetSpec {
+    /// The target, restricted to this part.
+    pub(super) fn restrict_target(&self, target: TargetSpec) -> TargetSpec {
         match self {
             FilePart::Whole => target,
             FilePart::Range(range) => target.in_range(*range),
@@ -193,14 +194,14 @@ impl FilePart {
 }
 
 impl PlacesOptions {
-    /// The requested random places, if a pattern is given.
-    pub(super) fn request(&self, seed: u64) -> Option<PlacesRequest> {
+    /// The requested blocks; `None` if no pattern is given.
+    pub(super) fn places_request(&self, seed: u64) -> Option<PlacesRequest> {
         let (block_bytes, reads) = (self.block.0, self.reads);
         self.pattern.map(|pattern| PlacesRequest { pattern, block_bytes, reads, seed })
     }
 
-    /// The settings for every method.
-    pub(super) fn params(&self) -> Params {
+    /// The requested number of reads in flight, as settings for every method.
+    pub(super) fn depth_params(&self) -> Params {
         let named = ["depth", "threads"].map(|name| name.to_owned());
         Params(self.depth.iter().flat_map(|depth| named.clone().map(|name| (name, *depth))).collect())
     }
@@ -268,19 +269,28 @@ pub(super) struct ShownRun<'a> {
 impl OutputOptions {
     pub(super) fn exports<'d>(&self) -> Exports<'_, ShownRun<'d>> {
         Exports::new([
-            Export::written(EXPORT_JSON, &self.export_json, report::is_json, |run: &ShownRun, out| {
-                report::json_with(run.record, &run.page.judged_claims, out)
-            }),
-            Export::written("--export-csv", &self.export_csv, report::is_csv, |run: &ShownRun, out| {
-                report::csv(run.record, out)
-            }),
-            Export::of_text(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown, |run: &ShownRun| {
-                report::markdown(run.page)
-            }),
+            Export::streamed_document(
+                EXPORT_JSON,
+                &self.export_json,
+                report::is_json,
+                |run: &ShownRun, out| report::json_with(run.record, &run.page.judged_claims, out),
+            ),
+            Export::streamed_document(
+                "--export-csv",
+                &self.export_csv,
+                report::is_csv,
+                |run: &ShownRun, out| report::csv(run.record, out),
+            ),
+            Export::text_document(
+                EXPORT_MARKDOWN,
+                &self.export_markdown,
+                report::is_own_markdown,
+                |run: &ShownRun| report::markdown(run.page),
+            ),
         ])
     }
 
-    pub(super) fn files(&self) -> Vec<OutputFile<'_>> {
+    pub(super) fn export_files(&self) -> Vec<OutputFile<'_>> {
         self.exports().files()
     }
 }

@@ -26,15 +26,15 @@ use readlab_system::folder::{REPORT, RunFolder, scratch};
 use readlab_system::interrupt;
 use readlab_system::markup;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::{Target, keep_answering};
+use readlab_targets::target::{Target, keep_responsive};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 
 pub(super) struct RunEnd {
-    pub(super) code: u8,
-    pub(super) record: PathBuf,
+    pub(super) exit_code: u8,
+    pub(super) record_path: PathBuf,
 }
 
 /// Runs an experiment on the targets of each run in turn. Returns the worst exit code.
@@ -48,7 +48,7 @@ pub(super) fn run(
 
 /// The worst exit code of the runs; the code of an interruption if no run began.
 pub(super) fn worst_exit_code(ends: &[RunEnd]) -> u8 {
-    ends.iter().map(|end| end.code).max().unwrap_or_else(interrupt::exit_code)
+    ends.iter().map(|end| end.exit_code).max().unwrap_or_else(interrupt::exit_code)
 }
 
 /// Runs an experiment on the targets of each run in turn, until the user interrupts it.
@@ -80,9 +80,9 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
         let interrupted = interrupted.refuse_fleet().with_context(|| display_path(&path))?;
         let live = Live::begin(shown_progress(options));
-        let mut recorder = Recorder::resume_with(writer, live);
+        let mut recorder = Recorder::with_writer(writer, live);
         let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;
-        check_options(options, Some(&path), &files_of(experiment.targets(), options)?)?;
+        check_options(options, Some(&path), &target_inputs(experiment.targets(), options)?)?;
         save_record(options, &path)?;
         experiment.write_first_lines(None, &mut recorder)?;
         execute_and_show(experiment, recorder, options)
@@ -120,12 +120,12 @@ fn check_before_runs(
 ) -> anyhow::Result<()> {
     let rosters = config.user.selection.rosters.iter();
     let mut inputs = Inputs::at(rosters.chain(&config.suite_file).map(PathBuf::as_path));
-    inputs.join(files_of(examined.iter().flat_map(ExaminedTargets::targets), options)?);
+    inputs.join(target_inputs(examined.iter().flat_map(ExaminedTargets::targets), options)?);
     check_options_of_new_run(options, &inputs)?;
     let runs = examined.len();
     let saved = options.save.is_some().then_some(("--save", "record"));
     let folder = options.output.is_some().then_some(("--output", "folder"));
-    let exported = options.files().first().map(|file| (file.option, "file"));
+    let exported = options.export_files().first().map(|file| (file.option, "file"));
     if let (Some((option, what)), true) = (saved.or(folder).or(exported), runs > 1) {
         bail!("{option} names one {what}, and each of the {runs} targets gets one");
     }
@@ -133,23 +133,23 @@ fn check_before_runs(
 }
 
 /// The files of the targets that an output of these options could replace.
-pub(super) fn files_of<'a>(
+pub(super) fn target_inputs<'a>(
     targets: impl Iterator<Item = &'a Target>,
     options: &OutputOptions,
 ) -> anyhow::Result<Inputs> {
-    let files = options.files();
+    let files = options.export_files();
     let names = output_file::names(&files);
     let mut inputs = Inputs::default();
     for target in targets {
-        inputs.extend(target.files_named(&names)?);
+        inputs.extend(target.backing_files(&names)?);
     }
     Ok(inputs)
 }
 
 /// The files that a record is about, and the record itself. Files on a file system that does not
 /// answer are left out, because no output can go there either.
-pub(super) fn inputs_of(record: &Record, path: &Path) -> Inputs {
-    let files = keep_answering(record.targets.iter().flat_map(TargetFacts::files).collect());
+pub(super) fn record_inputs(record: &Record, path: &Path) -> Inputs {
+    let files = keep_responsive(record.targets.iter().flat_map(TargetFacts::local_files).collect());
     Inputs::at(files.iter().map(PathBuf::as_path).chain([path]))
 }
 
@@ -163,8 +163,8 @@ fn run_experiment(
 ) -> anyhow::Result<RunEnd> {
     in_new_folder(options, live, |_, recorder| {
         let experiment = Experiment::prepare(config, contenders, targets, &recorder)?;
-        let record = recorder.path().to_owned();
-        Ok(RunEnd { code: begin_and_execute(experiment, recorder, options)?, record })
+        let record_path = recorder.path().to_owned();
+        Ok(RunEnd { exit_code: begin_and_execute(experiment, recorder, options)?, record_path })
     })
 }
 
@@ -203,7 +203,7 @@ fn execute_and_show(
     mut recorder: Recorder,
     options: &OutputOptions,
 ) -> anyhow::Result<u8> {
-    let requested = experiment.requested();
+    let requested = experiment.requested_names();
     let end = match execute(experiment, &mut recorder) {
         Err(ExecuteError::Sweep(error)) => return Err(error),
         end => end,
@@ -220,7 +220,7 @@ pub(super) fn show_and_judge(
 ) -> anyhow::Result<u8> {
     let path = recorder.finish();
     let record = Record::read(&path)?;
-    let shown = show(options, &record, &path);
+    let shown = show_results(options, &record, &path);
     end?;
     shown?;
     Ok(exit_code(&record, requested))
@@ -242,7 +242,7 @@ pub(super) fn save_record(options: &OutputOptions, record: &Path) -> anyhow::Res
 }
 
 /// Writes the page beside the record, the table to standard output, and the exports.
-fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
+fn show_results(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
     let mut page = Page::from_record(record);
     page.lists_all |= options.lists_all;
     page.center = options.stats;
@@ -250,11 +250,11 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
         page.judged_claims = vec![claims::judge(&claims::read(file)?, Some(record))];
     }
     let beside = path.with_file_name(REPORT);
-    let inputs = inputs_of(record, path);
-    let paged = page_beside(&beside).write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
+    let inputs = record_inputs(record, path);
+    let paged = page_output_file(&beside).write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
     let exports = options.exports();
     let written = paged.and(exports.write(&ShownRun { record, page: &page }, &inputs));
-    if options.quiet || exports.use_standard_output() {
+    if options.quiet || exports.has_standard_output() {
         return Ok(written?);
     }
     // The results are shown even if the page or an export could not be written.
@@ -267,11 +267,12 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
     printed.context("standard output")
 }
 
-fn page_beside(file: &Path) -> OutputFile<'_> {
-    OutputFile { option: "the page", file, is_earlier: markup::is_page }
+fn page_output_file(file: &Path) -> OutputFile<'_> {
+    OutputFile { option: "the page", file, is_earlier_output: markup::is_page }
 }
 
-/// The same as [`check_options`], with the record and the page in the folder that the user names.
+/// Does the same as [`check_options`] for a new run, whose record and page are in the folder that
+/// the user names.
 fn check_options_of_new_run(options: &OutputOptions, inputs: &Inputs) -> anyhow::Result<()> {
     let Some(named) = &options.output else { return check_options(options, None, inputs) };
     let folder = RunFolder::make(Some(named))?;
@@ -289,12 +290,16 @@ pub(super) fn check_options(
 ) -> anyhow::Result<()> {
     options.claims.as_deref().map(claims::read).transpose()?;
     let mut inputs = inputs.clone();
-    // A record that is there already is resumed, so it is read.
+    // A record that exists already is resumed, so it is an input, too.
     inputs.join(Inputs::at(options.claims.as_deref().into_iter().chain(record)));
     let page = record.map(|record| record.with_file_name(REPORT));
     let new_record = record.filter(|record| !record.exists());
-    let mut files = options.files();
-    files.extend(page.as_deref().map(page_beside));
-    files.extend(new_record.map(|file| OutputFile { option: "the record", file, is_earlier: |_| false }));
+    let mut files = options.export_files();
+    files.extend(page.as_deref().map(page_output_file));
+    files.extend(new_record.map(|file| OutputFile {
+        option: "the record",
+        file,
+        is_earlier_output: |_| false,
+    }));
     Ok(output_file::check(&files, &inputs)?)
 }

@@ -60,9 +60,13 @@ pub struct CommandOptions {
 }
 
 impl CommandOptions {
-    /// The commands with their hooks, one for each combination of the parameters, in a race for this
-    /// work.
-    pub fn commands(&self, commands: &[OwnCommand], work: Option<Work>) -> anyhow::Result<Vec<OwnCommand>> {
+    /// The commands with their rules in a race for this work, one for each combination of the
+    /// parameters.
+    pub fn expanded_commands(
+        &self,
+        commands: &[OwnCommand],
+        work: Option<Work>,
+    ) -> anyhow::Result<Vec<OwnCommand>> {
         let check = self.check_option(work);
         ensure!(!check.trim().is_empty(), "--check is empty: count, same, none or a program");
         let check = output_check(check);
@@ -73,7 +77,7 @@ impl CommandOptions {
         let mut commands = commands.to_vec();
         let count = commands.len();
         for (at, own) in commands.iter_mut().enumerate() {
-            let hook = |option, given: &[String]| hook(option, given, count, at);
+            let hook = |option, given: &[String]| hook_of_command(option, given, count, at);
             own.rules = CommandRules {
                 check: check.clone(),
                 success: success.clone(),
@@ -85,28 +89,29 @@ impl CommandOptions {
         expand_parameters(commands, &self.parameters()?)
     }
 
-    /// The `--check` of a race for this work. Without the option, the output is a number, except in a
-    /// race for a part, of which no number is known.
+    /// The value of `--check` in a race for this work. Without the option it is `count`, or `none`
+    /// for the work `part`, because the right number for a part is not known.
     pub fn check_option(&self, work: Option<Work>) -> &str {
         let default = if work == Some(Work::Part) { CHECK_NONE } else { CHECK_COUNT };
         self.check.as_deref().unwrap_or(default)
     }
 
-    /// Whether the answers are numbers, like those of all other contenders.
-    pub fn is_count(&self, work: Option<Work>) -> bool {
+    /// Whether the commands' answers are checked as numbers, like those of all other contenders.
+    pub fn checks_count(&self, work: Option<Work>) -> bool {
         self.check_option(work) == CHECK_COUNT
     }
 
     fn parameters(&self) -> anyhow::Result<Vec<Parameter>> {
-        let lists = self.parameter_list.chunks_exact(2).map(|words| Parameter::of_list(&words[0], &words[1]));
+        let lists =
+            self.parameter_list.chunks_exact(2).map(|words| Parameter::from_list(&words[0], &words[1]));
         let step = self.parameter_step_size.as_deref();
         let scans = self.parameter_scan.chunks_exact(3);
-        let scans = scans.map(|words| Parameter::of_range(&words[0], [&words[1], &words[2]], step));
+        let scans = scans.map(|words| Parameter::from_range(&words[0], [&words[1], &words[2]], step));
         lists.chain(scans).collect()
     }
 }
 
-/// The check of the output; the name of the first command, which others must match, is not known yet.
+/// The check that a value of `--check` means. For `same`, the first command's name is set later.
 fn output_check(check: &str) -> Check {
     match check {
         CHECK_COUNT => Check::Count,
@@ -116,16 +121,21 @@ fn output_check(check: &str) -> Check {
     }
 }
 
-/// The exit codes that are no failure, each once. Without the option it is 0 alone, so 0 alone is no
-/// rule of the user.
+/// The exit codes that are no failure, without duplicates; empty if 0 is the only one, because that
+/// is the default.
 fn success_codes(given: &[u8]) -> Vec<u8> {
     let codes: BTreeSet<u8> = given.iter().copied().collect();
     if codes == BTreeSet::from([0]) { Vec::new() } else { codes.into_iter().collect() }
 }
 
-/// The hook of the command at this index: the only one given for all commands, or the command's
-/// own.
-fn hook(option: &str, given: &[String], commands: usize, at: usize) -> anyhow::Result<Option<String>> {
+/// The hook of the command at this index: the hook for all commands if one is given, otherwise the
+/// command's own. `None` if no hook is given.
+fn hook_of_command(
+    option: &str,
+    given: &[String],
+    commands: usize,
+    at: usize,
+) -> anyhow::Result<Option<String>> {
     match given {
         [] => Ok(None),
         [one] => Ok(Some(one.clone())),
@@ -144,7 +154,7 @@ mod tests {
     #[test]
     fn a_hook_is_given_once_for_all_commands_or_once_for_each() {
         let words = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
-        let of = |given, at| hook("--prepare", &words(given), 3, at);
+        let of = |given, at| hook_of_command("--prepare", &words(given), 3, at);
         assert_eq!((of(0, 1).unwrap(), of(1, 2).unwrap()), (None, Some("0".to_owned())));
         assert_eq!(of(3, 2).unwrap(), Some("2".to_owned()));
         let said = of(2, 0).unwrap_err().to_string();

@@ -122,13 +122,13 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
         return output::resume(RunKind::Race, record, &output);
     }
     let suite = if args.readers.len() > 1 { Suite::scale() } else { Suite::race() };
-    let config = config_of(args, suite)?;
-    let runs = runs_of(args, transport(args.http, args.s3), config.rules.seed)?;
+    let config = race_config(args, suite)?;
+    let runs = target_specs_of_runs(args, transport(args.http, args.s3), config.rules.seed)?;
     output::run(&config, &runs, &output)
 }
 
-/// The targets, all for one run or each for a separate run.
-fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<TargetSpecs>> {
+/// The targets of each run: all targets in one run, or each in a separate run.
+fn target_specs_of_runs(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<TargetSpecs>> {
     if over != Transport::File {
         if let Some(folder) = args.targets.iter().find(|word| word.is_dir()) {
             bail!("{}: a folder, and a server needs a file", display_path(folder));
@@ -142,17 +142,17 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
         ensure!(args.readers.is_empty(), "--per-file: not with --readers");
     }
     args.part.check_targets(&args.targets, args.compressed.dictionary.is_some(), args.selection.work)?;
-    if let (Some(option), Some(list)) = (args.part.given_option(), &args.tree.files_from) {
+    if let (Some(option), Some(list)) = (args.part.part_option(), &args.tree.files_from) {
         bail!("{}: a list of files, and {option} reads a part of one file", display_path(list));
     }
-    let places = args.places.request(seed);
+    let places = args.places.places_request(seed);
     if places.is_some() {
         check_places(args, over)?;
     }
     let part = args.part.read_part()?;
     let order = args.tree.order.unwrap_or_default();
     let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
-    let own = OwnPaths::of_run(outputs.map(PathBuf::as_path)).with_replaced(&args.output.files());
+    let own = OwnPaths::of_run(outputs.map(PathBuf::as_path)).with_replaced(&args.output.export_files());
     let follows_links = args.tree.follow;
     let may_have_no_file = args.selection.work.is_some_and(Work::finds_names);
     let tree = |source| {
@@ -161,7 +161,7 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     };
     let target = |word: &PathBuf| match (word.is_dir(), places) {
         (true, _) => tree(ListSource::Folder(word.clone())),
-        (false, None) => part.restrict(TargetSpec::plain(word, over)),
+        (false, None) => part.restrict_target(TargetSpec::plain(word, over)),
         (false, Some(places)) => TargetSpec::plain(word, over).at_places(places),
     };
     let listed = args.tree.files_from.iter().map(|list| tree(ListSource::list(list)));
@@ -203,7 +203,7 @@ fn check_targets(args: &RaceArgs, is_allowed: impl Fn(&Path) -> bool, why: &str)
     Ok(())
 }
 
-/// Refuses targets without places that could be read.
+/// Refuses targets that have no blocks to read.
 fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
     check_targets(args, is_file, "--pattern reads places of a file")?;
     if over != Transport::File || args.tree.files_from.is_some() {
@@ -222,7 +222,7 @@ fn reader_group(args: &RaceArgs) -> anyhow::Result<ReaderGroup> {
         if is_other || args.places.pattern.is_some() || args.sampling.allow_device {
             bail!("--copies: not with --http, --s3, --files-from, --pattern or --allow-device");
         }
-        if let Some(option) = args.part.given_option() {
+        if let Some(option) = args.part.part_option() {
             bail!("--copies: not with {option}");
         }
     }
@@ -237,8 +237,8 @@ fn reader_group(args: &RaceArgs) -> anyhow::Result<ReaderGroup> {
     Ok(settings_group.unwrap_or_else(readers_group))
 }
 
-/// The bounds on memory. A target has them alone: what is compared otherwise has one axis already, and
-/// a server has memory of its own.
+/// The bounds on memory. Refuses bounds together with several targets, size groups or settings,
+/// which are compared already, and bounds for servers, which have memory of their own.
 fn memory_bounds(args: &RaceArgs) -> anyhow::Result<MemoryBounds> {
     let bounds = args.memory.bounds(args.memory_shared)?;
     let several = args.target_count() > 1 && !args.apart;
@@ -262,7 +262,7 @@ fn is_file(word: &Path) -> bool {
 /// Refuses a work that does not suit the check of the output.
 fn check_work(args: &RaceArgs) -> anyhow::Result<()> {
     let work = args.selection.work;
-    let is_count = args.own.is_count(work);
+    let is_count = args.own.checks_count(work);
     match work {
         Some(Work::Part) if is_count => {
             bail!(
@@ -314,15 +314,15 @@ fn drops_caches(args: &RaceArgs) -> bool {
     args.sampling.drop_caches || args.tree.metadata == Some(MetadataState::Cold)
 }
 
-/// The configuration of a race with these options and this suite; a suite of commands is used if
-/// commands are raced as they are.
-pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConfig> {
+/// The configuration of a race with these options. The suite is used for works on bytes, unless the
+/// output of the user's commands is no number; then only commands are raced.
+pub(super) fn race_config(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConfig> {
     let work = args.selection.work;
-    let commands = args.own.commands(&args.selection.commands, work)?;
-    let is_count = args.own.is_count(work);
+    let commands = args.own.expanded_commands(&args.selection.commands, work)?;
+    let is_count = args.own.checks_count(work);
     check_work(args)?;
     let mut selection = SelectionOptions { commands, ..args.selection.clone() };
-    selection.params.0.extend(args.places.params().0);
+    selection.params.0.extend(args.places.depth_params().0);
     let names_suite = work.and_then(Suite::for_names);
     // Names can only be made cold by dropping the caches.
     let states = names_suite.as_ref().filter(|_| drops_caches(args)).map(|_| StateChoice::Both);
@@ -336,16 +336,16 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
         },
         selection,
         merge_gaps: args.part.merge_gaps(),
-        all: args.all,
+        takes_all_trials: args.all,
         commands_decode: args.own.commands_decode,
-        shape: reader_group(args)?,
+        reader_group: reader_group(args)?,
         memory: memory_bounds(args)?,
         locations: compared_locations(args)?,
-        per_file: args.tree.per_file,
+        races_size_groups: args.tree.per_file,
         inspect: args.inspect.clone(),
         space: None,
         server: args.server.server_options(),
-        quiet: args.output.quiet,
+        is_quiet: args.output.quiet,
     };
     let bytes_suite = || if is_count { suite } else { Suite::commands() };
     let suite = names_suite.unwrap_or_else(bytes_suite);

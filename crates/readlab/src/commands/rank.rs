@@ -5,7 +5,7 @@ use super::compare::record_path;
 use super::fleet::rank_counts_among;
 use super::options::OutputOptions;
 use super::output::{
-    check_options, files_of, run_until_interrupted, save_record, show_and_judge, shown_progress,
+    check_options, run_until_interrupted, save_record, show_and_judge, shown_progress, target_inputs,
 };
 use anyhow::{Context, bail};
 use readlab_fleet::agreement::{self, Agreement, AgreementTerms, RankStatement};
@@ -29,21 +29,22 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 pub(super) enum FleetTask<'a> {
-    Anew(Box<NewRun<'a>>),
+    Begin(Box<NewRun<'a>>),
     /// Resumes the run of this record, which only rank 0 has.
-    Rest(&'a str),
+    Resume(&'a str),
 }
 
 pub(super) struct NewRun<'a> {
     pub(super) config: RunConfig,
     /// The target of a reader, by its number and the number of readers.
-    pub(super) target: &'a dyn Fn(u32, NonZero<u32>) -> anyhow::Result<TargetSpec>,
+    pub(super) target_of_reader: &'a dyn Fn(u32, NonZero<u32>) -> anyhow::Result<TargetSpec>,
     pub(super) share: Share,
-    /// Numbers of ranks that read together, taking turns; an empty slice means the default numbers,
-    /// and `None` means that always all ranks read.
-    pub(super) counts: Option<&'a [u32]>,
-    /// The word on the command line that names the file, where names are hidden.
-    pub(super) hidden: Option<String>,
+    /// Numbers of ranks that read together and take turns; an empty slice means the default
+    /// numbers, and `None` means that all ranks always read.
+    pub(super) rank_counts: Option<&'a [u32]>,
+    /// The word on the command line that names the file, which the record must not show; `None` if
+    /// names are shown.
+    pub(super) hidden_word: Option<String>,
 }
 
 /// The announcement of rank 0 to the others before all prepare.
@@ -81,15 +82,20 @@ pub(super) fn run(task: FleetTask, options: &OutputOptions) -> anyhow::Result<Ex
         };
         let done = match reopened? {
             Some(ReopenedRun { run, writer, fleet }) => {
-                let rank = PreparingRank { job: &job, share: fleet.share, before: Some(fleet), hidden: None };
-                rank.lead(run.of_rank(0).map(|run| RankRun::Rest(Box::new(run))), Some(writer), options)
+                let rank = PreparingRank {
+                    job: &job,
+                    share: fleet.share,
+                    resumed_fleet: Some(fleet),
+                    hidden_word: None,
+                };
+                rank.lead(run.for_rank(0).map(|run| RankRun::Resumed(Box::new(run))), Some(writer), options)
             }
             None => {
-                let (share, hidden) = match &task {
-                    FleetTask::Anew(run) => (run.share, run.hidden.clone()),
-                    FleetTask::Rest(_) => (Share::default(), None),
+                let (share, hidden_word) = match &task {
+                    FleetTask::Begin(run) => (run.share, run.hidden_word.clone()),
+                    FleetTask::Resume(_) => (Share::default(), None),
                 };
-                let rank = PreparingRank { job: &job, share, before: None, hidden };
+                let rank = PreparingRank { job: &job, share, resumed_fleet: None, hidden_word };
                 let work = task.rank_run(announcement, job.rank(), readers);
                 if job.is_leader() { rank.lead(work, None, options) } else { rank.serve(work) }
             }
@@ -101,7 +107,7 @@ pub(super) fn run(task: FleetTask, options: &OutputOptions) -> anyhow::Result<Ex
 impl FleetTask<'_> {
     /// The interrupted run to resume; `None` for a new run.
     fn reopen(&self) -> anyhow::Result<Option<ReopenedRun>> {
-        let FleetTask::Rest(name) = self else { return Ok(None) };
+        let FleetTask::Resume(name) = self else { return Ok(None) };
         let path = record_path(History::of_user().as_ref(), name)?;
         let (run, writer) = InterruptedRun::open(RunKind::Race, &path)?;
         let fleet = run.fleet().with_context(|| display_path(&path))?.clone();
@@ -111,8 +117,8 @@ impl FleetTask<'_> {
     fn announcement(&self, reopened: Option<&ReopenedRun>) -> RunAnnouncement {
         match (self, reopened) {
             (_, Some(reopened)) => RunAnnouncement::Rest(reopened.run.first_lines()),
-            (FleetTask::Anew(run), None) => RunAnnouncement::Anew { seed: run.config.rules.seed },
-            (FleetTask::Rest(_), None) => unreachable!("rank 0 has reopened it"),
+            (FleetTask::Begin(run), None) => RunAnnouncement::Anew { seed: run.config.rules.seed },
+            (FleetTask::Resume(_), None) => unreachable!("rank 0 has reopened it"),
         }
     }
 
@@ -124,14 +130,20 @@ impl FleetTask<'_> {
         readers: NonZero<u32>,
     ) -> anyhow::Result<RankRun> {
         match (announcement, self) {
-            (RunAnnouncement::Rest(lines), _) => lines.of_rank(rank).map(|run| RankRun::Rest(Box::new(run))),
-            (RunAnnouncement::Anew { seed }, FleetTask::Anew(run)) => {
-                let NewRun { config, target, counts, .. } = *run;
-                let counts = counts.map(|counts| rank_counts_among(counts, readers.get())).transpose()?;
-                let config = config.of_rank(seed, counts.unwrap_or_default());
-                Ok(RankRun::Anew { config: Box::new(config), spec: Box::new(target(rank, readers)?) })
+            (RunAnnouncement::Rest(lines), _) => {
+                lines.for_rank(rank).map(|run| RankRun::Resumed(Box::new(run)))
             }
-            (RunAnnouncement::Anew { .. }, FleetTask::Rest(_)) => bail!("--resume: rank 0 begins anew"),
+            (RunAnnouncement::Anew { seed }, FleetTask::Begin(run)) => {
+                let NewRun { config, target_of_reader, rank_counts, .. } = *run;
+                let counts =
+                    rank_counts.map(|counts| rank_counts_among(counts, readers.get())).transpose()?;
+                let config = config.for_rank(seed, counts.unwrap_or_default());
+                Ok(RankRun::New {
+                    config: Box::new(config),
+                    spec: Box::new(target_of_reader(rank, readers)?),
+                })
+            }
+            (RunAnnouncement::Anew { .. }, FleetTask::Resume(_)) => bail!("--resume: rank 0 begins anew"),
         }
     }
 }
@@ -179,23 +191,24 @@ fn leave_or_abort(job: &Job, done: anyhow::Result<u8>) -> anyhow::Result<u8> {
     done
 }
 
+/// The run that a rank prepares.
 enum RankRun {
-    Anew { config: Box<RunConfig>, spec: Box<TargetSpec> },
-    Rest(Box<InterruptedRun>),
+    New { config: Box<RunConfig>, spec: Box<TargetSpec> },
+    Resumed(Box<InterruptedRun>),
 }
 
 impl RankRun {
     fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
         let experiment = match self {
-            RankRun::Anew { config, spec } => {
+            RankRun::New { config, spec } => {
                 let mut examined = examine_all(&config, &[vec![*spec]])?;
                 let contenders = Rc::new(participants::discover(&config, &transports(&examined), live)?);
                 let targets = examined.remove(0);
                 Experiment::prepare(&config, &contenders, targets, recorder)?
             }
-            RankRun::Rest(run) => Experiment::from_record(*run, recorder, true)?,
+            RankRun::Resumed(run) => Experiment::from_record(*run, recorder, true)?,
         };
-        match experiment.refusal_in_fleet() {
+        match experiment.why_not_in_fleet() {
             Some(reason) => bail!(reason),
             None => Ok(experiment),
         }
@@ -206,15 +219,16 @@ impl RankRun {
 struct PreparingRank<'a> {
     job: &'a Rc<Job>,
     share: Share,
-    /// The fleet whose run is resumed, on rank 0.
-    before: Option<Fleet>,
-    /// The word on the command line that names the file, where names are hidden.
-    hidden: Option<String>,
+    /// On rank 0, the fleet whose run is resumed; `None` for a new run and on other ranks.
+    resumed_fleet: Option<Fleet>,
+    /// The word on the command line that names the file, which the record must not show; `None` if
+    /// names are shown.
+    hidden_word: Option<String>,
 }
 
 /// The record of a run, new or reopened.
 struct BegunRecord {
-    /// The folder that was created for a new record.
+    /// The folder that was created for a new record; `None` for a reopened record.
     folder: Option<RunFolder>,
     recorder: Recorder,
 }
@@ -248,7 +262,7 @@ impl PreparingRank<'_> {
         options: &OutputOptions,
     ) -> anyhow::Result<u8> {
         let live = Live::begin(shown_progress(options));
-        let reopened = writer.map(|writer| Recorder::resume_with(writer, live.clone()));
+        let reopened = writer.map(|writer| Recorder::with_writer(writer, live.clone()));
         let begun = match reopened {
             Some(recorder) => Ok(BegunRecord { folder: None, recorder }),
             None => BegunRecord::begin_new(options, &live),
@@ -256,7 +270,7 @@ impl PreparingRank<'_> {
         let prepared = begun.and_then(|begun| {
             let prepared = work.and_then(|work| work.prepare(&live, &begun.recorder));
             let checked = prepared.and_then(|experiment| {
-                let inputs = files_of(experiment.targets(), options)?;
+                let inputs = target_inputs(experiment.targets(), options)?;
                 check_options(options, Some(begun.recorder.path()), &inputs)?;
                 Ok(experiment)
             });
@@ -272,11 +286,11 @@ impl PreparingRank<'_> {
             return Ok(EXIT_RANKS_DIFFER);
         };
         let mut recorder = begun.recorder;
-        let fleet = JoinedFleet { agreement: &agreement, hidden: self.hidden.as_deref() };
+        let fleet = JoinedFleet { agreement: &agreement, hidden_word: self.hidden_word.as_deref() };
         experiment.write_first_lines(Some(&fleet), &mut recorder)?;
         recorder.publish()?;
         save_record(options, recorder.path())?;
-        let requested = experiment.requested();
+        let requested = experiment.requested_names();
         let end = experiment.lead(self.job, &agreement, &mut recorder);
         show_and_judge(recorder, end.map(drop), &requested, options)
     }
@@ -303,10 +317,10 @@ impl PreparingRank<'_> {
             Ok(experiment) => experiment.rank_facts().map_err(|error| format!("{error:#}")),
             Err(error) => Err(format!("{error:#}")),
         };
-        let is_hidden = self.hidden.is_some();
+        let is_hidden = self.hidden_word.is_some();
         let own = own.map(|own| if is_hidden { own.with_hidden_names(self.job.rank()) } else { own });
         let told = own.map(|own| RankStatement::Reader(Box::new(own)));
-        let terms = AgreementTerms { share: self.share, before: self.before.as_ref() };
+        let terms = AgreementTerms { share: self.share, resumed_fleet: self.resumed_fleet.as_ref() };
         match agreement::agree(self.job, terms, told)? {
             Ok(agreement) if is_hidden => Ok(Some(agreement.with_hidden_witness())),
             Ok(agreement) => Ok(Some(agreement)),

@@ -3,7 +3,7 @@
 
 use super::compare::record_path;
 use super::exports::EXPORT_JSON;
-use super::output::inputs_of;
+use super::output::record_inputs;
 use anyhow::Context;
 use clap::Args;
 use readlab_claims as claims;
@@ -55,7 +55,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         None => claims::judge_built_in(&record),
     };
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
-    let mut inputs = inputs_of(&record, &path);
+    let mut inputs = record_inputs(&record, &path);
     inputs.join(Inputs::at(args.claims.iter().map(PathBuf::as_path)));
     let mut page = Page::from_record(&record);
     page.lists_all |= args.all;
@@ -63,10 +63,11 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     if output.parent() != path.parent() {
         use_absolute_paths(&mut page, path.parent().unwrap_or(Path::new(".")))?;
     }
-    let pictures: Vec<(PathBuf, String)> = args.svg.iter().flat_map(|folder| charts(&page, folder)).collect();
-    let page_file = OutputFile { option: "--output", file: &output, is_earlier: markup::is_page };
-    let json_file = OutputFile::given(EXPORT_JSON, &args.export_json, report::is_json);
-    let picture = |file| OutputFile { option: "--svg", file, is_earlier: markup::is_picture };
+    let pictures: Vec<(PathBuf, String)> =
+        args.svg.iter().flat_map(|folder| chart_files(&page, folder)).collect();
+    let page_file = OutputFile { option: "--output", file: &output, is_earlier_output: markup::is_page };
+    let json_file = OutputFile::if_requested(EXPORT_JSON, &args.export_json, report::is_json);
+    let picture = |file| OutputFile { option: "--svg", file, is_earlier_output: markup::is_picture };
     // A folder that does not exist yet contains no file to be replaced.
     let is_there = args.svg.as_deref().is_some_and(Path::exists);
     let pictured = pictures.iter().filter(|_| is_there).map(|(file, _)| picture(file));
@@ -85,7 +86,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn charts(page: &Page, folder: &Path) -> Vec<(PathBuf, String)> {
+/// The path and the text of each chart.
+fn chart_files(page: &Page, folder: &Path) -> Vec<(PathBuf, String)> {
     let in_folder = |(name, text)| (folder.join(name).with_extension("svg"), text);
     report::charts(page).into_iter().map(in_folder).collect()
 }

@@ -55,9 +55,9 @@ pub fn run(args: &RequestArgs) -> anyhow::Result<ExitCode> {
 /// The request that the contender receives to read the target.
 fn read_request(args: &RequestArgs, reads: Reads) -> anyhow::Result<ReadRequest> {
     let word = args.target.as_os_str();
-    if !url::is_url(word) && !s3::is_object(word) {
+    if !url::is_url(word) && !s3::is_object_name(word) {
         let dictionary = args.compressed.dictionary.as_deref().map(dictionary::examine).transpose()?;
-        let env = dictionary.iter().map(Dictionary::variable).collect();
+        let env = dictionary.iter().map(Dictionary::environment_variable).collect();
         return Ok(ReadRequest { word: word.to_owned(), env, ..ReadRequest::default() });
     }
     let options = args.server.server_options();

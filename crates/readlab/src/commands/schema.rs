@@ -15,14 +15,14 @@ pub struct SchemaArgs {
 
 pub fn run(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     let text = match &args.name {
-        Some(name) => format_of(name)?.schema_text(),
+        Some(name) => format_named(name)?.schema_text(),
         None => Format::ALL.iter().map(|it| format!("{it:<12} {}\n", it.about())).collect(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn format_of(name: &str) -> anyhow::Result<Format> {
+fn format_named(name: &str) -> anyhow::Result<Format> {
     let found = Format::ALL.into_iter().find(|it| it.word() == name);
     found.with_context(|| {
         format!("'{name}' has no schema; these have one: {}", Format::ALL.map(Format::word).join(", "))

@@ -39,9 +39,9 @@ impl SettingOptions {
                 bail!("{option} is given {times} times for {count} of --setting-command: give one for each");
             }
         }
-        let of_kernel = settings.iter().map(|words| RacedSetting::of_kernel(words));
+        let of_kernel = settings.iter().map(|words| RacedSetting::parse_kernel_setting(words));
         let of_commands = by_command.iter().zip(apply).enumerate().map(|(at, (words, apply))| {
-            RacedSetting::of_commands(words, apply, read.get(at).map(String::as_str))
+            RacedSetting::parse_command_setting(words, apply, read.get(at).map(String::as_str))
         });
         let raced = of_kernel.chain(of_commands).collect::<anyhow::Result<Vec<_>>>()?;
         for (at, setting) in raced.iter().enumerate() {

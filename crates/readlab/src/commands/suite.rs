@@ -57,7 +57,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Suite, record, &args.output);
     }
-    let suite = args.suite()?;
+    let suite = args.chosen_suite()?;
     if suite.is_full && !args.output.quiet {
         notice::show(format!("--full: {}", LongestRun::of_suite(&suite, &args.sampling)?));
     }
@@ -68,21 +68,21 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         memory: args.memory.bounds(false)?,
         inspect: args.inspect.clone(),
         server: args.server.server_options(),
-        quiet: args.output.quiet,
+        is_quiet: args.output.quiet,
         ..UserOptions::default()
     };
     let config = RunConfig::merge(RunKind::Suite, suite.clone(), user)?;
     let seed = config.rules.seed;
     let runs = if args.targets.is_empty() {
-        vec![args.corpus(&suite, seed)?]
+        vec![args.make_corpus(&suite, seed)?]
     } else {
-        args.targets.iter().map(|word| user_targets(&suite, word, seed)).collect()
+        args.targets.iter().map(|word| user_target_specs(&suite, word, seed)).collect()
     };
     output::run(&config, &runs, &args.output)
 }
 
 /// Number of untimed counting runs if percentiles are shown.
-const COUNTS_FOR_PERCENTILES: u32 = 5;
+const COUNTING_RUNS_FOR_PERCENTILES: u32 = 5;
 
 fn corpus_size(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error: UnitError| error.to_string())?;
@@ -91,21 +91,21 @@ fn corpus_size(text: &str) -> Result<Bytes, String> {
 
 impl SuiteArgs {
     /// The suite, with the corpus size that the user requested, in full or for everyday use.
-    fn suite(&self) -> anyhow::Result<Suite> {
+    fn chosen_suite(&self) -> anyhow::Result<Suite> {
         let suite = Suite::find(self.suite.as_deref().context("no suite is named")?)?;
         let mut suite = if self.full { suite.as_published() } else { suite };
         if let (Some(size), Some(corpus)) = (self.size, &mut suite.corpus) {
             corpus.size_bytes = size.0;
         }
         if self.output.percentiles {
-            suite.counts = Some(suite.counts.unwrap_or(COUNTS_FOR_PERCENTILES));
+            suite.counts = Some(suite.counts.unwrap_or(COUNTING_RUNS_FOR_PERCENTILES));
         }
         Ok(suite)
     }
 
-    /// The corpus of the suite in each form that its trials read; missing files are made. `seed` picks
-    /// the places of blocks.
-    fn corpus(&self, suite: &Suite, seed: u64) -> anyhow::Result<TargetSpecs> {
+    /// Makes the corpus of the suite in each form that its trials read, unless it exists. `seed`
+    /// picks the places of blocks.
+    fn make_corpus(&self, suite: &Suite, seed: u64) -> anyhow::Result<TargetSpecs> {
         let recipe = suite
             .corpus
             .with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?;
@@ -114,30 +114,30 @@ impl SuiteArgs {
         }
         let made = readlab_corpus::make_forms(&readlab_corpus::default_folder()?, recipe, &suite.forms())?;
         let mut specs: TargetSpecs =
-            made.iter().map(|(form, corpus)| TargetSpec::of_form(*form, &corpus.path)).collect();
+            made.iter().map(|(form, corpus)| TargetSpec::file_in_form(*form, &corpus.path)).collect();
         if suite.reads_over_http() {
             specs.extend(made.first().map(|(_, plain)| TargetSpec::plain(&plain.path, Transport::Http)));
         }
-        specs.extend(made.first().and_then(|(_, plain)| blocks_of(suite, &plain.path, seed)));
+        specs.extend(made.first().and_then(|(_, plain)| blocks_target(suite, &plain.path, seed)));
         Ok(specs)
     }
 }
 
-/// One target that the user named: a URL, or a file and, if the suite reads over HTTP or reads blocks,
-/// the same file over HTTP and its blocks.
-fn user_targets(suite: &Suite, word: &Path, seed: u64) -> TargetSpecs {
+/// The targets for one word of the user: a URL or a file, and, if the suite reads over HTTP or
+/// reads blocks, the same file over HTTP and its blocks.
+fn user_target_specs(suite: &Suite, word: &Path, seed: u64) -> TargetSpecs {
     let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
     let overs = [Some(Transport::File), served.then_some(Transport::Http)];
     let whole = overs.into_iter().flatten().map(|over| TargetSpec::plain(word, over));
-    whole.chain(blocks_of(suite, word, seed)).collect()
+    whole.chain(blocks_target(suite, word, seed)).collect()
 }
 
 /// The blocks of a file that the suite reads; `None` if it reads none, or if the file does not
 /// exist.
-fn blocks_of(suite: &Suite, file: &Path, seed: u64) -> Option<TargetSpec> {
+fn blocks_target(suite: &Suite, file: &Path, seed: u64) -> Option<TargetSpec> {
     let places = suite.places_read()?;
     let file_bytes = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len();
-    let (pattern, block_bytes, reads) = (places.pattern, places.block_bytes, places.reads_of(file_bytes));
+    let (pattern, block_bytes, reads) = (places.pattern, places.block_bytes, places.block_count(file_bytes));
     let request = PlacesRequest { pattern, block_bytes, reads, seed };
     Some(TargetSpec::plain(file, Transport::File).at_places(request))
 }

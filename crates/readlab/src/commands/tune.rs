@@ -16,7 +16,7 @@ use readlab_record::{Outcome, Record, RunKind, TrialRecord};
 use readlab_report::Ranking;
 use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::options::{
-    InspectOptions, SamplingOptions, SelectionOptions, UserOptions, seed_of_now,
+    InspectOptions, SamplingOptions, SelectionOptions, UserOptions, time_seed,
 };
 use readlab_run::experiment::target_spec::{TargetSpec, examine_all, try_settings};
 use readlab_run::experiment::together::ReaderGroup;
@@ -75,7 +75,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Searching")]
     pub budget: Nanos,
     /// Seed of every shuffle; always recorded
-    #[arg(long, value_name = "N", help_heading = "Searching", default_value_t = seed_of_now(), hide_default_value = true)]
+    #[arg(long, value_name = "N", help_heading = "Searching", default_value_t = time_seed(), hide_default_value = true)]
     pub seed: u64,
     /// Also drop the caches of the whole machine before each cold reading (root only)
     #[arg(long, help_heading = "Searching")]
@@ -108,26 +108,34 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let space = args.space.clone().unwrap_or_else(Space::default_space);
     let space = Some(space.with_values("merge_bytes", args.part.merge_gaps()));
     args.check_memory()?;
-    let config =
-        RunConfig::merge(RunKind::Tune, Suite::find("tune")?, UserOptions { space, ..args.options()? })?;
+    let config = RunConfig::merge(
+        RunKind::Tune,
+        Suite::find("tune")?,
+        UserOptions { space, ..args.search_options()? },
+    )?;
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
     let (over, dictionary) = (transport(false, args.s3), args.compressed.dictionary.as_deref());
     args.part.check_targets(std::slice::from_ref(&args.target), dictionary.is_some(), args.work)?;
     let after = args.group_after_search()?;
-    let target = args.part.read_part()?.restrict(TargetSpec::plain(&args.target, over));
+    let target = args.part.read_part()?.restrict_target(TargetSpec::plain(&args.target, over));
     let runs = [vec![target.decoded_with(dictionary)]];
-    if let Some(shape @ ReaderGroup::Settings(_)) = &after {
+    if let Some(reader_group @ ReaderGroup::Settings(_)) = &after {
         // Values that cannot be set are refused before the search, not after it.
-        let config = args.config_after_search(BTreeSet::new(), shape.clone())?;
+        let config = args.config_after_search(BTreeSet::new(), reader_group.clone())?;
         try_settings(&config, &mut examine_all(&config, &runs)?)?;
     }
     output::run_until_interrupted(|| {
         let mut ends = output::run_each(&config, &runs, &output)?;
-        if let (Some(end), Some(shape), false) = (ends.first(), after, interrupt::requested()) {
-            let best = best_trials(&Record::read(&end.record)?, methods_after_search(&shape));
+        if let (Some(end), Some(reader_group), false) = (ends.first(), after, interrupt::requested()) {
+            let best =
+                best_trials(&Record::read(&end.record_path)?, method_count_after_search(&reader_group));
             if !best.is_empty() {
-                let output = output_after_search(&output, &shape);
-                ends.extend(output::run_each(&args.config_after_search(best, shape)?, &runs, &output)?);
+                let output = output_after_search(&output, &reader_group);
+                ends.extend(output::run_each(
+                    &args.config_after_search(best, reader_group)?,
+                    &runs,
+                    &output,
+                )?);
             }
         }
         Ok(output::worst_exit_code(&ends))
@@ -135,20 +143,20 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Number of methods of each cache state in the race after the search.
-fn methods_after_search(shape: &ReaderGroup) -> usize {
-    if matches!(shape, ReaderGroup::Settings(_)) { METHODS_UNDER_SETTINGS } else { 1 }
+fn method_count_after_search(reader_group: &ReaderGroup) -> usize {
+    if matches!(reader_group, ReaderGroup::Settings(_)) { METHODS_UNDER_SETTINGS } else { 1 }
 }
 
 /// The best trial of each of the best methods, for each cache state in which trials were measured.
 fn best_trials(record: &Record, methods: usize) -> BTreeSet<String> {
     let rankings = Ranking::all(record, &verdict::limits(record));
     let measured = rankings.iter().filter(|ranking| !ranking.rows.is_empty());
-    measured.flat_map(|ranking| best_of_methods(record, ranking, methods)).collect()
+    measured.flat_map(|ranking| best_trials_of_ranking(record, ranking, methods)).collect()
 }
 
-/// The best trials of different methods: of those that were measured afresh, then of those that only
-/// the search read.
-fn best_of_methods(record: &Record, ranking: &Ranking, methods: usize) -> Vec<String> {
+/// The best trials of different methods: first trials that were measured afresh, then trials that
+/// only the search read.
+fn best_trials_of_ranking(record: &Record, ranking: &Ranking, methods: usize) -> Vec<String> {
     let mut searched: Vec<_> = ranking.searched.iter().collect();
     searched.sort_by_key(|row| row.wall.median);
     let mut best: Vec<&TrialId> = Vec::new();
@@ -169,19 +177,19 @@ fn best_of_methods(record: &Record, ranking: &Ranking, methods: usize) -> Vec<St
 
 /// Output options of the race after the search: a folder below that of the search, and a name
 /// derived from it.
-fn output_after_search(output: &OutputOptions, shape: &ReaderGroup) -> OutputOptions {
-    let word = if matches!(shape, ReaderGroup::Settings(_)) { "settings" } else { "readers" };
+fn output_after_search(output: &OutputOptions, reader_group: &ReaderGroup) -> OutputOptions {
+    let word = if matches!(reader_group, ReaderGroup::Settings(_)) { "settings" } else { "readers" };
     OutputOptions {
         output: output.output.as_ref().map(|folder| folder.join(word)),
-        save: output.save.as_ref().map(|name| name.and(&format!("-{word}"))),
+        save: output.save.as_ref().map(|name| name.with_suffix(&format!("-{word}"))),
         ..output.clone()
     }
 }
 
 impl TuneArgs {
-    /// Options of the search and of the fresh measurement, in which each chosen trial is read once
-    /// in each of ten rounds, and each round follows a separate fill.
-    fn options(&self) -> anyhow::Result<UserOptions> {
+    /// The options of the search and of the fresh measurement after it. The fresh measurement reads
+    /// each chosen trial once in each of ten rounds, and each round follows a separate fill.
+    fn search_options(&self) -> anyhow::Result<UserOptions> {
         let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
         let sampling = SamplingOptions {
             runs: Some(readings),
@@ -208,13 +216,13 @@ impl TuneArgs {
             memory: self.memory.bounds(false)?,
             inspect: self.inspect.clone(),
             server: self.server.server_options(),
-            quiet: self.output.quiet,
+            is_quiet: self.output.quiet,
             ..UserOptions::default()
         })
     }
 
-    /// Refuses several bounds on memory, which would be compared as settings are, and a race after a
-    /// search under a bound.
+    /// Refuses several bounds on memory, which would be compared as settings are, and a race after
+    /// a search under a bound.
     fn check_memory(&self) -> anyhow::Result<()> {
         ensure!(
             self.memory.memory.len() <= 1,
@@ -245,18 +253,18 @@ impl TuneArgs {
         Ok(self.setting.reader_group()?.or_else(|| (!self.readers.is_empty()).then(readers)))
     }
 
-    /// The configuration of the race of the best methods after the search: with different numbers of
-    /// readers, or under settings of the system.
+    /// The configuration of the race of the best methods after the search: with different numbers
+    /// of readers, or under settings of the system.
     fn config_after_search(
         &self,
         methods: BTreeSet<String>,
-        shape: ReaderGroup,
+        reader_group: ReaderGroup,
     ) -> anyhow::Result<RunConfig> {
-        let (user, fills) = (self.options()?, SamplingOptions::default().fills);
+        let (user, fills) = (self.search_options()?, SamplingOptions::default().fills);
         let user = UserOptions {
             sampling: SamplingOptions { runs: None, max_time: None, fills, ..user.sampling },
             selection: SelectionOptions { methods: methods.into_iter().collect(), ..user.selection },
-            shape,
+            reader_group,
             ..user
         };
         RunConfig::merge(RunKind::Race, Suite::scale(), user)

@@ -23,9 +23,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// Exit code if an answer was wrong.
-const EXIT_FAILED: u8 = 1;
+const EXIT_WRONG_ANSWER: u8 = 1;
 /// Exit code if nothing was verified, or if a contender that was named could not be verified.
-const EXIT_USAGE: u8 = 2;
+const EXIT_NOT_VERIFIED: u8 = 2;
 
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
@@ -59,7 +59,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
     let globs = method_globs(&args.methods)?;
     let mut reports = Vec::new();
     for entry in entries {
-        match verify(entry, args, &globs) {
+        match verify_contender(entry, args, &globs) {
             Ok(report) => reports.push(report),
             Err(error) if is_interrupted(&error) => return Ok(ExitCode::from(interrupt::exit_code())),
             Err(error) => return Err(error.context(entry.name.clone())),
@@ -98,7 +98,7 @@ fn method_globs(methods: &[String]) -> anyhow::Result<Option<GlobSet>> {
 }
 
 /// Verifies one contender: builds it if it was named, asks for its methods, and tests them.
-fn verify(
+fn verify_contender(
     entry: &RosterEntry,
     args: &VerifyArgs,
     globs: &Option<GlobSet>,
@@ -109,12 +109,12 @@ fn verify(
         let report = ContenderReport {
             contender: entry.name.clone(),
             receipt: None,
-            reason: Some(format!("{reason}{hint}")),
+            why_untested: Some(format!("{reason}{hint}")),
             methods: Vec::new(),
         };
         show(
             args,
-            &format!("{}: not verified: {}", entry.name, report.reason.as_deref().unwrap_or_default()),
+            &format!("{}: not verified: {}", entry.name, report.why_untested.as_deref().unwrap_or_default()),
         )?;
         Ok(report)
     };
@@ -132,7 +132,7 @@ fn verify(
             | SessionError::NotBuilt(_)
             | SessionError::NotStarted { .. }),
         ) => return nothing(error.to_string()),
-        Err(error) => return broken_receipt(entry, args, &error),
+        Err(error) => return report_failed_contender(entry, args, &error),
     };
     let receipt = contender.receipt.clone();
     show(args, &format!("{} {} · {}", receipt.contender, receipt.version, receipt.runtime))?;
@@ -160,11 +160,11 @@ fn verify(
         let remove = shell_words::join(["rm", "-r", &folder]);
         notice::show(format!("the files of {} are kept in {folder}; to remove them: {remove}", entry.name));
     }
-    Ok(ContenderReport { contender: entry.name.clone(), receipt: Some(receipt), reason: None, methods })
+    Ok(ContenderReport { contender: entry.name.clone(), receipt: Some(receipt), why_untested: None, methods })
 }
 
-/// The report of a contender that fails before its methods are known.
-fn broken_receipt(
+/// Prints and returns the report of a contender that fails before its methods are known.
+fn report_failed_contender(
     entry: &RosterEntry,
     args: &VerifyArgs,
     error: &SessionError,
@@ -177,7 +177,12 @@ fn broken_receipt(
     };
     let report = MethodReport::of_all_methods(Verdict::Failed(fault));
     show(args, &method_line(&entry.name, &report))?;
-    Ok(ContenderReport { contender: entry.name.clone(), receipt: None, reason: None, methods: vec![report] })
+    Ok(ContenderReport {
+        contender: entry.name.clone(),
+        receipt: None,
+        why_untested: None,
+        methods: vec![report],
+    })
 }
 
 /// A scratch folder on the file system of the user's cache; a folder for temporary files may be in
@@ -229,15 +234,15 @@ fn method_line(contender: &str, report: &MethodReport) -> String {
 fn exit_code(args: &VerifyArgs, reports: &[ContenderReport]) -> ExitCode {
     let methods = || reports.iter().flat_map(|report| &report.methods);
     if methods().any(|report| matches!(report.verdict, Verdict::Failed(_))) {
-        return ExitCode::from(EXIT_FAILED);
+        return ExitCode::from(EXIT_WRONG_ANSWER);
     }
-    let is_missing = !args.all && reports.iter().any(|report| report.reason.is_some());
+    let is_missing = !args.all && reports.iter().any(|report| report.why_untested.is_some());
     let of_methods = methods().filter(|report| !report.is_of_all_methods());
     if is_missing || of_methods.filter(|report| report.verdict == Verdict::Ok).count() == 0 {
         if !is_missing {
             notice::show("no method was verified");
         }
-        return ExitCode::from(EXIT_USAGE);
+        return ExitCode::from(EXIT_NOT_VERIFIED);
     }
     ExitCode::SUCCESS
 }

@@ -14,10 +14,10 @@
 //! | other lines that name a trial or a target | the trial or target came before |
 //! | outcome, end | once, unless a resumed run takes them back; nothing is measured after the end |
 //!
-//! A line that breaks a rule is rejected with its number and the cause. Three things are corrected
-//! instead, because a correct readlab may have written them: an impossible number of a meter or of
-//! a fact of the machine, which contenders and drivers report, counts as not metered; a repeated
-//! trial with equal words is one trial; a rejection before its trial is left out.
+//! A line that breaks a rule is rejected with its number and the cause. Three kinds of lines are
+//! corrected instead, because a correct readlab may have written them: an impossible number of a
+//! meter or of a fact of the machine, which contenders and drivers report, counts as not metered; a
+//! repeated trial with equal words is one trial; a rejection before its trial is left out.
 
 use super::{
     Count, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, ReadersTurn, Record, Spread, Trace, Trial,
@@ -49,14 +49,14 @@ const COUNT_MAX: u64 = 1 << 53;
 
 const RANKS_MAX: u64 = 1 << 20;
 
-/// The range of the clock rates (in GHz) and of the loads that a machine may report.
-const MACHINE_FACTS: RangeInclusive<f64> = 0.0..=1e6;
+/// The allowed clock rates (in GHz) and loads of a machine.
+const MACHINE_FACT_RANGE: RangeInclusive<f64> = 0.0..=1e6;
 
-/// The shares of a working set that can be in memory: no page cache has 9e15 bytes, and a working set
-/// has at least one.
-const WORKING_SET_SHARES: RangeInclusive<f64> = 0.0..=9e15;
+/// The shares of a working set that can be in memory: no page cache has 9e15 bytes, and a working
+/// set has at least one.
+const WORKING_SET_SHARE_RANGE: RangeInclusive<f64> = 0.0..=9e15;
 
-/// What the rules need to know of the lines that were read so far.
+/// What the rules need to know about the earlier lines.
 #[derive(Debug, Default)]
 pub(super) struct RecordCheck {
     samples: u64,
@@ -71,7 +71,7 @@ pub(super) struct RecordCheck {
 #[derive(Debug, PartialEq)]
 pub(super) enum LineTreatment {
     Add,
-    /// The line is added, and one meter is removed from it. The given line states the reason.
+    /// The line is added without one of its meters. The line in this variant states the reason.
     AddAndReport(Line),
     LeaveOut,
 }
@@ -81,7 +81,7 @@ impl RecordCheck {
     pub(super) fn header(header: &mut Header) -> Result<(), String> {
         let machine = &mut header.machine;
         for fact in [&mut machine.max_turbo_ghz, &mut machine.load_1min] {
-            *fact = fact.filter(|fact| MACHINE_FACTS.contains(fact));
+            *fact = fact.filter(|fact| MACHINE_FACT_RANGE.contains(fact));
         }
         let Some(plan) = &header.resume_plan else { return Ok(()) };
         check_share("precision", Some(plan.rules.precision))?;
@@ -122,7 +122,8 @@ impl RecordCheck {
     fn sample(&mut self, record: &Record, sample: &mut Sample) -> Result<LineTreatment, String> {
         self.samples += 1;
         check_at_most("samples", self.samples, SAMPLES_MAX)?;
-        let trial = &record.trial(sample.trial).ok_or_else(|| unknown_error("trial", sample.trial))?.trial;
+        let trial =
+            &record.trial(sample.trial).ok_or_else(|| unknown_number_sentence("trial", sample.trial))?.trial;
         if sample.reading >= sample.turn_readings {
             let Sample { reading, turn_readings, .. } = sample;
             return Err(format!("reading {reading} of a turn of {turn_readings}"));
@@ -173,7 +174,7 @@ fn check_pressed(proof: &PressedProof) -> Result<(), String> {
     for (name, share) in
         [("steady_share", steady_share), ("before_share", before_share), ("elsewhere_share", elsewhere_share)]
     {
-        if !WORKING_SET_SHARES.contains(&share) {
+        if !WORKING_SET_SHARE_RANGE.contains(&share) {
             return Err(format!("{name}: {share} is no share of a working set"));
         }
     }
@@ -286,7 +287,7 @@ fn check_line(record: &Record, line: &mut Line) -> Result<(), String> {
         | Line::Scheduling { trial, .. }
         | Line::Stopped { trial, .. } => check_trial_known(record, *trial),
         Line::Counts { trial, counts } => {
-            counts.values_mut().for_each(discard_impossible_count);
+            counts.values_mut().for_each(remove_impossible_count);
             check_trial_known(record, *trial)
         }
         Line::FlameGraph { trial, graph } => {
@@ -317,7 +318,7 @@ fn check_new_trial(record: &Record, trial: &Trial) -> Result<LineTreatment, Stri
 }
 
 fn check_outcome(record: &Record, trial: TrialIndex, outcome: &Outcome) -> Result<LineTreatment, String> {
-    match &record.trial(trial).ok_or_else(|| unknown_error("trial", trial))?.outcome {
+    match &record.trial(trial).ok_or_else(|| unknown_number_sentence("trial", trial))?.outcome {
         None => Ok(LineTreatment::Add),
         Some(before) if before == outcome => Ok(LineTreatment::LeaveOut),
         Some(before) => {
@@ -357,7 +358,8 @@ fn check_trace(trace: &Trace) -> Result<(), String> {
     spreads.into_iter().try_for_each(check_spread)
 }
 
-/// The numbers themselves are not limited: a program may request any number of bytes.
+/// Checks that the numbers of a spread agree with each other. Their size is not limited: a program
+/// may request any number of bytes.
 fn check_spread(spread: &Spread) -> Result<(), String> {
     let counted = spread.buckets.iter().try_fold(0_u64, |sum, [_, count]| sum.checked_add(*count));
     if counted != Some(spread.n) {
@@ -369,21 +371,21 @@ fn check_spread(spread: &Spread) -> Result<(), String> {
     if places.is_sorted() { Ok(()) } else { Err(format!("percentiles that fall: {places:?}")) }
 }
 
-fn discard_impossible_count(count: &mut Count) {
+fn remove_impossible_count(count: &mut Count) {
     if let Some(value) = count.value.take_if(|value| *value > COUNT_MAX) {
         count.how = format!("the record says {value}, which is too large for a count");
     }
 }
 
 fn check_trial_known(record: &Record, trial: TrialIndex) -> Result<(), String> {
-    record.trial(trial).map(|_| ()).ok_or_else(|| unknown_error("trial", trial))
+    record.trial(trial).map(|_| ()).ok_or_else(|| unknown_number_sentence("trial", trial))
 }
 
 fn check_target_known(record: &Record, target: TargetIndex) -> Result<(), String> {
-    record.targets.get(target).map(|_| ()).ok_or_else(|| unknown_error("target", target))
+    record.targets.get(target).map(|_| ()).ok_or_else(|| unknown_number_sentence("target", target))
 }
 
-fn unknown_error(what: &str, index: impl Display) -> String {
+fn unknown_number_sentence(what: &str, index: impl Display) -> String {
     format!("{what} {index}, which no earlier line introduces")
 }
 

@@ -34,7 +34,7 @@ impl GrowingRecord {
     }
 }
 
-/// The reason why this line is rejected after the lines of [`Growing::new`].
+/// The reason for which this line is rejected after the lines of [`GrowingRecord::new`].
 #[track_caller]
 fn rejection_of(line: Line) -> String {
     GrowingRecord::new().add(line).unwrap_err()

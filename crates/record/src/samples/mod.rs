@@ -1,4 +1,4 @@
-//! The samples of a trial, packed in memory into a few bytes each instead of hundreds. A race may
+//! The samples of a trial, each packed into a few bytes of memory instead of hundreds. A race may
 //! have a hundred thousand samples, and the lab must use little memory beside what it measures.
 //!
 //! Each sample is stored as its difference from the previous sample: the mask of fields that
@@ -15,20 +15,20 @@ use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// Number of fields that a sample has besides its meters.
-const OTHER_FIELDS: usize = 31;
+const OTHER_FIELD_COUNT: usize = 31;
 
-const FIELDS: usize = Meter::ALL.len() + OTHER_FIELDS;
+const FIELD_COUNT: usize = Meter::ALL.len() + OTHER_FIELD_COUNT;
 
 /// A bit for each field.
-type FieldMask = [u64; FIELDS.div_ceil(64)];
+type FieldMask = [u64; FIELD_COUNT.div_ceil(64)];
 
 /// The fields of a sample, in the order of [`pass_fields`].
-type SampleFields = [Option<u64>; FIELDS];
+type SampleFields = [Option<u64>; FIELD_COUNT];
 
-/// The fields from which the first sample differs.
-const NO_FIELDS: SampleFields = [None; FIELDS];
+/// The first sample is stored as its difference from these fields.
+const NO_FIELDS: SampleFields = [None; FIELD_COUNT];
 
-const PACKED: &str = "these bytes were packed here, in memory";
+const PACKED_HERE_WORDS: &str = "these bytes were packed here, in memory";
 
 /// Samples in the order in which they were added.
 #[derive(Clone, PartialEq, Eq, JsonSchema)]
@@ -42,7 +42,7 @@ pub struct Samples {
 #[derive(Debug, Clone)]
 pub struct Iter<'a> {
     packed: &'a [u8],
-    left: usize,
+    remaining: usize,
     last: SampleFields,
 }
 
@@ -56,7 +56,7 @@ impl Samples {
     /// Adds a sample at the end.
     pub fn push(&mut self, sample: &Sample) {
         let fields = fields(sample);
-        let places = || (0..FIELDS).filter(|&at| fields[at] != self.last[at]);
+        let places = || (0..FIELD_COUNT).filter(|&at| fields[at] != self.last[at]);
         let changed = mask(places());
         let lost = mask(places().filter(|&at| fields[at].is_none()));
         let values = places().filter_map(|at| fields[at]);
@@ -68,7 +68,7 @@ impl Samples {
     }
 
     pub fn iter(&self) -> Iter<'_> {
-        Iter { packed: &self.packed, left: self.len, last: NO_FIELDS }
+        Iter { packed: &self.packed, remaining: self.len, last: NO_FIELDS }
     }
 
     pub fn len(&self) -> usize {
@@ -84,17 +84,17 @@ impl Iterator for Iter<'_> {
     type Item = Sample;
 
     fn next(&mut self) -> Option<Sample> {
-        self.left = self.left.checked_sub(1)?;
-        let mut value = || self.packed.read_varint::<u64>().expect(PACKED);
+        self.remaining = self.remaining.checked_sub(1)?;
+        let mut value = || self.packed.read_varint::<u64>().expect(PACKED_HERE_WORDS);
         let [changed, lost]: [FieldMask; 2] = std::array::from_fn(|_| std::array::from_fn(|_| value()));
-        for (at, field) in self.last.iter_mut().enumerate().filter(|(at, _)| is_in(&changed, *at)) {
-            *field = if is_in(&lost, at) { None } else { Some(value()) };
+        for (at, field) in self.last.iter_mut().enumerate().filter(|(at, _)| has_bit(&changed, *at)) {
+            *field = if has_bit(&lost, at) { None } else { Some(value()) };
         }
         Some(sample(&self.last))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        (self.remaining, Some(self.remaining))
     }
 }
 
@@ -136,7 +136,7 @@ fn mask(places: impl Iterator<Item = usize>) -> FieldMask {
     })
 }
 
-fn is_in(mask: &FieldMask, at: usize) -> bool {
+fn has_bit(mask: &FieldMask, at: usize) -> bool {
     (mask[at / 64] >> (at % 64)) & 1 == 1
 }
 
@@ -152,7 +152,7 @@ fn fields(sample: &Sample) -> SampleFields {
 
 fn sample(fields: &SampleFields) -> Sample {
     let (mut sample, mut fields) = (Sample::default(), fields.iter());
-    pass_fields(&mut sample, |_| *fields.next().expect(PACKED));
+    pass_fields(&mut sample, |_| *fields.next().expect(PACKED_HERE_WORDS));
     sample
 }
 
@@ -160,15 +160,15 @@ fn sample(fields: &SampleFields) -> Sample {
 /// `None`. Fields that differ in almost every sample come first, so that the mask of changed fields
 /// is short.
 fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<u64>) {
-    let narrow = |value: u64| u32::try_from(value).expect(PACKED);
-    sample.wall_ns = pass(Some(sample.wall_ns)).expect(PACKED);
-    sample.reading = narrow(pass(Some(sample.reading.into())).expect(PACKED));
+    let narrow = |value: u64| u32::try_from(value).expect(PACKED_HERE_WORDS);
+    sample.wall_ns = pass(Some(sample.wall_ns)).expect(PACKED_HERE_WORDS);
+    sample.reading = narrow(pass(Some(sample.reading.into())).expect(PACKED_HERE_WORDS));
     for meter in Meter::ALL {
         meter.field(sample).into_iter().for_each(|field| *field = pass(*field));
     }
     let Sample { round, position, turn_readings, fill, .. } = sample;
     for number in [round, position, turn_readings, fill] {
-        *number = narrow(pass(Some((*number).into())).expect(PACKED));
+        *number = narrow(pass(Some((*number).into())).expect(PACKED_HERE_WORDS));
     }
     for share in [&mut sample.resident_before, &mut sample.resident_after] {
         *share = pass(share.map(f64::to_bits)).map(f64::from_bits);
@@ -177,8 +177,8 @@ fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<
     let delivered = pass(sample.turn.delivered.map(|by| u64::from(by == Delivered::Faults)));
     sample.turn.delivered = delivered.map(|by| if by == 0 { Delivered::Calls } else { Delivered::Faults });
     sample.rung = pass(sample.rung.map(u64::from)).map(narrow);
-    let trial = pass(Some(u64::from(sample.trial))).expect(PACKED);
-    sample.trial = TrialIndex::new(usize::try_from(trial).expect(PACKED));
+    let trial = pass(Some(u64::from(sample.trial))).expect(PACKED_HERE_WORDS);
+    sample.trial = TrialIndex::new(usize::try_from(trial).expect(PACKED_HERE_WORDS));
     let Answer { bytes, newlines, lines, sum, files, blocks, products, output, .. } = &mut sample.answer;
     for field in [bytes, newlines, lines, sum, files, blocks, products, output] {
         *field = pass(*field);
@@ -194,15 +194,15 @@ fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<
     let [steady, before, elsewhere] = [0, 1, 2].map(|at| pass(fields.map(|it| it.0[at])));
     let [untimed, limit, process, held] = [0, 1, 2, 3].map(|at| pass(fields.map(|it| it.1[at])));
     sample.pressed = steady.map(|steady| {
-        let share = |bits: Option<u64>| f64::from_bits(bits.expect(PACKED));
+        let share = |bits: Option<u64>| f64::from_bits(bits.expect(PACKED_HERE_WORDS));
         PressedProof {
             steady_share: f64::from_bits(steady),
             before_share: share(before),
             elsewhere_share: share(elsewhere),
-            untimed_readings: narrow(untimed.expect(PACKED)),
-            limit_bytes: limit.expect(PACKED),
-            process_bytes: process.expect(PACKED),
-            held_bytes: held.expect(PACKED),
+            untimed_readings: narrow(untimed.expect(PACKED_HERE_WORDS)),
+            limit_bytes: limit.expect(PACKED_HERE_WORDS),
+            process_bytes: process.expect(PACKED_HERE_WORDS),
+            held_bytes: held.expect(PACKED_HERE_WORDS),
         }
     });
 }

@@ -89,9 +89,9 @@ fn every_field_of_a_sample_is_counted_and_has_its_own_bit() {
         passed += 1;
         field
     });
-    assert_eq!(passed, FIELDS);
-    for places in [vec![], vec![0, FIELDS - 1], (0..FIELDS).collect()] {
+    assert_eq!(passed, FIELD_COUNT);
+    for places in [vec![], vec![0, FIELD_COUNT - 1], (0..FIELD_COUNT).collect()] {
         let mask = mask(places.iter().copied());
-        assert_eq!((0..FIELDS).filter(|&at| is_in(&mask, at)).collect::<Vec<_>>(), places);
+        assert_eq!((0..FIELD_COUNT).filter(|&at| has_bit(&mask, at)).collect::<Vec<_>>(), places);
     }
 }

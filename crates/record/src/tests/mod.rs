@@ -1,5 +1,5 @@
-//! Tests of the record file: complete, cut off, broken, of another version, or not a record; and of
-//! every kind of line.
+//! Tests of record files that are complete, cut off, broken, of another version, or no records; and
+//! of every kind of line.
 
 use crate::{
     EndReason, Header, LeftBehind, Line, Outcome, Record, RecordError, RecordWriter, Resumption,
@@ -81,7 +81,10 @@ fn every_kind_of_line_comes_back_as_it_was() {
     assert_eq!((found.warmups.len(), found.cold_probe.len()), (1, 1));
     assert_eq!(found.conduct.left_behind, LeftBehind { processes: u64::MAX, readings: 2 });
     assert_eq!(found.conduct.scheduling.len(), 1);
-    assert_eq!((found.flame_graph.as_ref().unwrap().samples, found.trace.as_ref().unwrap().reads()), (7, 3));
+    assert_eq!(
+        (found.flame_graph.as_ref().unwrap().samples, found.trace.as_ref().unwrap().read_call_count()),
+        (7, 3)
+    );
     assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
     assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
     assert_eq!((record.writes.len(), record.limits.len(), record.resumed.len()), (1, 1, 1));
@@ -108,7 +111,7 @@ fn a_record_that_is_cut_off_anywhere_is_continued_after_its_last_complete_line()
     let (_folder, path, text) = write_every_line();
     let more = || Line::Warning { text: "more".to_owned() };
     let first = text.find('\n').unwrap();
-    // At the ends of lines, and at some bytes within each.
+    // The record is cut off at the ends of lines, and at some bytes within each line.
     let is_cut =
         |end: usize| end.is_multiple_of(13) || text[..end].ends_with('\n') || text[end..].starts_with('\n');
     for end in (first..text.len()).filter(|&end| text.is_char_boundary(end) && is_cut(end)) {

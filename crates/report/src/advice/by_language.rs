@@ -13,15 +13,15 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LanguageAdvice {
     pub language: String,
-    // Not known where it was not measured.
+    // `None` if no usual method was measured.
     /// The usual method of programs in this language.
     pub usual: Option<AdvisedTrial>,
     pub usual_is: Option<UsualWay>,
-    // The simplest of the trials that tie for the fastest of the language and are clearly faster
-    // than the usual method; otherwise the fastest.
+    // Of the trials that tie for the fastest of the language and are clearly faster than the usual
+    // method, the simplest. Without such a trial, the fastest.
     pub best: AdvisedTrial,
-    // `None` where they are the same, and where no round holds both. The interval is corrected for
-    // choosing the best because it looked fast.
+    // `None` if both are the same trial, or if no round holds both. The interval is corrected for
+    // the selection of the best trial by its speed.
     /// How many times as fast as the usual method the best one is.
     #[serde(rename = "times")]
     pub ratio: Option<SharedRatio>,
@@ -34,7 +34,7 @@ pub struct LanguageAdvice {
 #[serde(rename_all = "snake_case")]
 pub enum UsualWay {
     TheSame,
-    /// The best looks faster, but is not shown to be.
+    /// The best method has a lower median, but its interval does not show that it is faster.
     NotToldApart,
     Slower,
 }
@@ -56,9 +56,9 @@ impl AdvisedTrial {
 
 impl LanguageAdvice {
     /// The advice for every measured language, the language of the fastest trial first. A language
-    /// of which only the baseline was measured gets no advice.
+    /// in which only the baseline was measured gets no advice.
     pub(super) fn all(candidates: &AdviceCandidates) -> Vec<LanguageAdvice> {
-        let languages = groups::by_key(candidates.rows.iter().map(|it| (&it.row.language, it)));
+        let languages = groups::by_key(candidates.trials.iter().map(|it| (&it.row.language, it)));
         let is_baseline =
             |it: &MeasuredTrial| candidates.baseline().is_some_and(|base| base.is_same_trial(it));
         let advised = languages.iter().filter(|(_, rows)| rows.len() > 1 || !is_baseline(rows[0]));
@@ -83,7 +83,7 @@ impl LanguageAdvice {
             Some(usual) if usual.is_same_trial(fastest) || clear(fastest) == Some(Significance::Slower) => {
                 usual
             }
-            _ => candidates.simplest(better).unwrap_or(fastest),
+            _ => candidates.find_simplest(better).unwrap_or(fastest),
         };
         let usual_is = |usual: &MeasuredTrial| match clear(best) {
             _ if usual.is_same_trial(best) => UsualWay::TheSame,
@@ -97,13 +97,13 @@ impl LanguageAdvice {
             best: AdvisedTrial::from_measured(best),
             ratio: to_usual(best),
             needs: best.needs().unwrap_or_default().into_iter().collect(),
-            code: best.code(),
+            code: best.snippets(),
         }
     }
 
     /// The best method compared with the usual one, in words.
     pub fn words(&self) -> String {
-        let times = || self.ratio.map_or_else(|| "no round holds both".to_owned(), words::times);
+        let times = || self.ratio.map_or_else(|| "no round holds both".to_owned(), words::ratio_words);
         match self.usual_is {
             None => "its usual way was not measured".to_owned(),
             Some(UsualWay::TheSame) => "the same as its usual way".to_owned(),

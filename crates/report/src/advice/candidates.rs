@@ -16,20 +16,21 @@ impl MeasuredTrial<'_> {
     /// What a program needs to read with this method; `None` for a method without a snippet.
     pub(super) fn needs(&self) -> Option<BTreeSet<&'static str>> {
         let mut needs = snippet::needs(&self.row.method)?;
-        needs.extend((self.param("threads") > 1).then_some("several threads"));
+        needs.extend((self.param_or_one("threads") > 1).then_some("several threads"));
         Some(needs)
     }
 
-    /// The code for the method of the trial. There is none for ranges of a list, because the snippets
-    /// read blocks of one size.
-    pub(super) fn code(&self) -> Vec<Snippet> {
+    /// The code for the method of the trial; empty for ranges of a list, because all snippets read
+    /// blocks of one size.
+    pub(super) fn snippets(&self) -> Vec<Snippet> {
         match self.row.pieces {
             Some(Pieces::Ranges(_)) => Vec::new(),
             _ => snippet::code(&self.row.method, &self.row.params),
         }
     }
 
-    pub(super) fn param(&self, name: &str) -> u64 {
+    /// The value of a parameter, or 1 if the trial does not have the parameter.
+    pub(super) fn param_or_one(&self, name: &str) -> u64 {
         self.row.params.0.get(name).copied().unwrap_or(1)
     }
 
@@ -42,7 +43,7 @@ impl MeasuredTrial<'_> {
     /// code, then the fewest needs, threads, reads in flight, bytes of buffers, and settings.
     fn complexity(&self) -> impl Ord + use<> {
         let sizes = ["buffer_bytes", "buffer_chars", "chunk_bytes"];
-        let buffer: u64 = sizes.iter().map(|name| self.param(name)).sum();
+        let buffer: u64 = sizes.iter().map(|name| self.param_or_one(name)).sum();
         let trial = &self.trial.trial;
         let set = trial.id.params.0.values().filter(|value| **value > 0).count();
         let code = snippet::code_extent(&self.row.method);
@@ -51,9 +52,9 @@ impl MeasuredTrial<'_> {
             code.is_none(),
             code,
             needs,
-            self.param("threads"),
-            self.param("depth"),
-            self.param("buffers"),
+            self.param_or_one("threads"),
+            self.param_or_one("depth"),
+            self.param_or_one("buffers"),
             buffer,
             set,
             trial.index,
@@ -72,15 +73,15 @@ impl MeasuredTrial<'_> {
 pub(super) struct AdviceCandidates<'a> {
     pub(super) ranking: &'a Ranking,
     /// The trials in the order of their medians.
-    pub(super) rows: Vec<MeasuredTrial<'a>>,
+    pub(super) trials: Vec<MeasuredTrial<'a>>,
 }
 
 impl<'a> AdviceCandidates<'a> {
     pub(super) fn from_ranking(record: &'a Record, ranking: &'a Ranking) -> AdviceCandidates<'a> {
         let trial = |row: &RankingRow| record.trial(row.index);
         let measured = |row: &'a RankingRow| Some(MeasuredTrial { row, trial: trial(row)? });
-        let rows = ranking.rows.iter().filter_map(measured).collect();
-        AdviceCandidates { ranking, rows }
+        let trials = ranking.rows.iter().filter_map(measured).collect();
+        AdviceCandidates { ranking, trials }
     }
 
     /// How many times as fast as the base a trial is; `None` for the base itself, and where no
@@ -89,7 +90,8 @@ impl<'a> AdviceCandidates<'a> {
         self.ranking.noise.ratio(it.row.index, base.row.index).filter(|_| !it.is_same_trial(base))
     }
 
-    /// The same ratio for a trial that was chosen as the fastest among `others` more trials.
+    /// The same ratio, with its interval corrected for the choice of the trial as the fastest among
+    /// `others` more trials.
     pub(super) fn ratio_of_chosen(
         &self,
         base: &MeasuredTrial,
@@ -110,13 +112,13 @@ impl<'a> AdviceCandidates<'a> {
 
     /// Whether no trial that `is_rival` accepts is clearly faster.
     pub(super) fn is_unbeaten(&self, it: &MeasuredTrial, is_rival: impl Fn(&MeasuredTrial) -> bool) -> bool {
-        let before = self.rows.iter().take_while(|other| !other.is_same_trial(it));
+        let before = self.trials.iter().take_while(|other| !other.is_same_trial(it));
         !before.filter(|other| is_rival(other)).any(|other| self.is_faster(other, it))
     }
 
-    /// The simplest of these trials that no trial of its language clearly beats. The usual method
-    /// counts as the simplest.
-    pub(super) fn simplest<'c>(
+    /// Of these trials, the simplest one that no trial in its language is clearly faster than. A
+    /// usual method counts as simpler than all others.
+    pub(super) fn find_simplest<'c>(
         &self,
         mut among: Vec<&'c MeasuredTrial<'a>>,
     ) -> Option<&'c MeasuredTrial<'a>> {
@@ -124,28 +126,28 @@ impl<'a> AdviceCandidates<'a> {
         among.into_iter().find(|it| self.is_unbeaten(it, |rival| rival.shares_language_with(it)))
     }
 
-    /// The trial that all others are compared with; `None` if that is only the fastest trial.
+    /// The reference of the ranking; `None` if it was not chosen before the run.
     pub(super) fn baseline(&self) -> Option<&MeasuredTrial<'a>> {
         let reference = self.ranking.reference_row().filter(|_| self.ranking.has_chosen_reference())?;
-        self.rows.iter().find(|it| it.row.index == reference.index)
+        self.trials.iter().find(|it| it.row.index == reference.index)
     }
 
     /// The names of the trials of the first rank that tie with this one.
     pub(super) fn tied_names(&self, used: &MeasuredTrial) -> Vec<String> {
-        let firsts = self.rows.iter().filter(|it| it.row.is_first());
+        let firsts = self.trials.iter().filter(|it| it.row.is_first());
         let ties = firsts.filter(|it| self.significance(used, it) == Some(Significance::Tie));
         ties.map(|it| it.row.name.clone()).collect()
     }
 
-    /// The trial with the fewest needs, among those in the language of the advised one that need
-    /// less than it and are clearly faster than the baseline.
+    /// The trial with the fewest needs, among the trials that are in the language of the advised
+    /// trial, need less, and are clearly faster than the baseline.
     pub(super) fn find_simpler(
         &self,
         used: &MeasuredTrial,
         base: &MeasuredTrial,
     ) -> Option<SimplerTrial<'_, 'a>> {
         let all = used.needs()?;
-        let rivals = self.rows.iter().filter(|it| it.shares_language_with(used));
+        let rivals = self.trials.iter().filter(|it| it.shares_language_with(used));
         let steps = rivals.filter_map(|measured| {
             let needs = measured.needs()?;
             let needs_less = needs.len() < all.len() && needs.is_subset(&all);
@@ -161,7 +163,7 @@ impl<'a> AdviceCandidates<'a> {
     }
 }
 
-/// A trial that needs less than the advised one.
+/// A trial that needs less than the advised trial.
 pub(super) struct SimplerTrial<'c, 'a> {
     pub(super) measured: &'c MeasuredTrial<'a>,
     pub(super) ratio: SharedRatio,

@@ -22,7 +22,7 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-// Where nothing can be advised, no trial is named.
+// `advised_trial` and `name` are `None` if nothing can be advised.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// Index of the ranking among those of the record.
@@ -37,7 +37,7 @@ pub struct Advice {
     pub action: Option<AdvisedAction>,
     /// Index of the trial to use.
     #[serde(rename = "trial")]
-    pub uses: Option<TrialIndex>,
+    pub advised_trial: Option<TrialIndex>,
     #[serde(rename = "id")]
     pub name: Option<String>,
     /// Names of the trials that tie with the advised one.
@@ -78,7 +78,7 @@ pub struct CheaperTrial {
     pub index: TrialIndex,
     #[serde(rename = "id")]
     pub name: String,
-    // How many times as fast as the baseline.
+    // How many times as fast as the baseline the trial is.
     #[serde(rename = "times")]
     pub ratio: SharedRatio,
     /// The needs of the advised trial that this trial does not have.
@@ -113,13 +113,14 @@ impl AdviceReason<'_, '_> {
 }
 
 impl<'c, 'a> Decision<'c, 'a> {
-    /// Decides for the simplest trial in the language of the fastest that shares the first rank, if
-    /// it is clearly faster than the baseline. Otherwise decides for the baseline, if no other
-    /// trial is clearly faster. A trial that is clearly slower than another is never kept.
-    fn make(candidates: &'c AdviceCandidates<'a>, fastest: &'c MeasuredTrial<'a>) -> Decision<'c, 'a> {
-        let in_language = || candidates.rows.iter().filter(|it| it.shares_language_with(fastest));
+    /// Advises the simplest trial that is in the language of the fastest trial and shares the first
+    /// rank, if it is clearly faster than the baseline. If not, advises the baseline, unless
+    /// another trial is clearly faster. A baseline that is clearly slower than a trial is never
+    /// kept.
+    fn decide(candidates: &'c AdviceCandidates<'a>, fastest: &'c MeasuredTrial<'a>) -> Decision<'c, 'a> {
+        let in_language = || candidates.trials.iter().filter(|it| it.shares_language_with(fastest));
         let first = in_language().filter(|it| it.row.is_first()).collect();
-        let used = candidates.simplest(first).unwrap_or(fastest);
+        let used = candidates.find_simplest(first).unwrap_or(fastest);
         let base = candidates.baseline();
         let Some(base) = base.filter(|base| !base.is_same_trial(used)) else {
             return Decision { used, why: AdviceReason::Itself { is_reference: base.is_some() } };
@@ -127,7 +128,7 @@ impl<'c, 'a> Decision<'c, 'a> {
         if base.row.rank.is_none() {
             return Decision { used, why: AdviceReason::Open { baseline: base } };
         }
-        if let Some(decision) = Decision::faster(candidates, used, base) {
+        if let Some(decision) = Decision::if_clearly_faster(candidates, used, base) {
             return decision;
         }
         if candidates.is_unbeaten(base, |_| true) {
@@ -135,13 +136,14 @@ impl<'c, 'a> Decision<'c, 'a> {
             return Decision { used: base, why: AdviceReason::Kept { instead: fastest, ratio } };
         }
         let faster: Vec<_> = in_language().filter(|it| candidates.is_faster(it, base)).collect();
-        let better = candidates.simplest(faster).and_then(|it| Decision::faster(candidates, it, base));
-        // If every trial that is faster than the baseline is itself beaten, the fastest one is
-        // advised.
+        let better =
+            candidates.find_simplest(faster).and_then(|it| Decision::if_clearly_faster(candidates, it, base));
+        // If each trial that is clearly faster than the baseline is clearly slower than another
+        // trial, the fastest trial is advised.
         better.unwrap_or(Decision { used, why: AdviceReason::Itself { is_reference: false } })
     }
 
-    fn faster(
+    fn if_clearly_faster(
         candidates: &AdviceCandidates,
         used: &'c MeasuredTrial<'a>,
         base: &'c MeasuredTrial<'a>,
@@ -166,27 +168,27 @@ impl Advice {
         let condition = candidates.ranking.full_condition();
         let by_language = LanguageAdvice::all(candidates);
         let open = candidates.ranking.unranked_before_first().count();
-        let Some(fastest) = candidates.rows.first().filter(|_| open == 0) else {
+        let Some(fastest) = candidates.trials.first().filter(|_| open == 0) else {
             let need = if open == 1 { "needs" } else { "need" };
             let open = words::plural(open, "trial");
             let why = format!("{open} may be the fastest and {need} 1 more round for an interval");
             let sentence = format!("{condition}: no advice: {why}");
             return Some(Advice { ranking, condition, sentence, by_language, ..Advice::default() });
         };
-        let Decision { used, why } = Decision::make(candidates, fastest);
+        let Decision { used, why } = Decision::decide(candidates, fastest);
         let (mut against, mut step) = (None, None);
         if let AdviceReason::Faster { base, ratio } = &why {
             against = Some(AdviceAgainst { name: base.row.name.clone(), ratio: *ratio });
             step = candidates.find_simpler(used, base);
         }
         let tied = candidates.tied_names(used);
-        let sentence = sentence::write(used, &why, fastest, tied.len(), step.as_ref());
+        let sentence = sentence::advice_sentence(used, &why, fastest, tied.len(), step.as_ref());
         Some(Advice {
             ranking,
             action: Some(why.action()),
             sentence: format!("{condition}: {} {sentence}", why.action()),
             condition,
-            uses: Some(used.row.index),
+            advised_trial: Some(used.row.index),
             name: Some(used.row.name.clone()),
             tied,
             against,
@@ -196,7 +198,7 @@ impl Advice {
                 ratio: it.ratio,
                 without: it.without,
             }),
-            code: used.code(),
+            code: used.snippets(),
             by_language,
         })
     }

@@ -5,9 +5,9 @@ use super::{AdviceReason, MeasuredTrial, SimplerTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_model::trial::{COMMAND, Params};
 
-/// The sentence after `use` or `keep`: the trial and the reason; if another trial has the best
-/// median, why it is not advised; and the cheaper trial.
-pub(super) fn write(
+/// The sentence after `use` or `keep`: the advised trial and the reason; if another trial has the
+/// best median, why that trial is not advised; and the cheaper trial.
+pub(super) fn advice_sentence(
     used: &MeasuredTrial,
     why: &AdviceReason,
     fastest: &MeasuredTrial,
@@ -25,7 +25,7 @@ pub(super) fn write(
             format!("{what}: nothing that was measured is faster beyond doubt{tie}")
         }
         AdviceReason::Faster { base, ratio } => {
-            let (name, times) = (trial_words(base), words::times(*ratio));
+            let (name, times) = (trial_words(base), words::ratio_words(*ratio));
             let cheaper = cheaper.map_or_else(String::new, cheaper_words);
             format!("{what}: {times} times as fast as {name}{tie}{cheaper}")
         }
@@ -34,13 +34,13 @@ pub(super) fn write(
             baseline.row.name
         ),
         AdviceReason::Kept { instead, ratio } => {
-            format!("{what}: {}", not_faster(&trial_words(instead), *ratio))
+            format!("{what}: {}", not_faster_words(&trial_words(instead), *ratio))
         }
     }
 }
 
-/// Number of trials that tie with the advised one. If another trial has the best median, also its
-/// name and that it is less simple.
+/// The number of trials that tie with the advised trial. If another trial has the best median, also
+/// its name and that it is less simple.
 fn tie_words(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> String {
     if used.is_same_trial(fastest) {
         return if tied == 0 { String::new() } else { format!("; it ties with {tied} more") };
@@ -53,23 +53,23 @@ fn tie_words(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> Stri
 }
 
 fn cheaper_words(step: &SimplerTrial) -> String {
-    let (what, times) = (trial_words(step.measured), words::times(step.ratio));
+    let (what, times) = (trial_words(step.measured), words::ratio_words(step.ratio));
     format!("; {what} would already give {times} times without {}", joined_with(&step.without, "or"))
 }
 
 /// Why the baseline is kept: the other trial is slower or ties, or too few rounds hold both.
-fn not_faster(what: &str, ratio: Option<SharedRatio>) -> String {
+fn not_faster_words(what: &str, ratio: Option<SharedRatio>) -> String {
     let Some((ratio, clear)) = ratio.and_then(|ratio| Some((ratio, ratio.significance()?))) else {
         return format!("whether {what} is faster cannot be told from one round");
     };
-    let times = words::times(ratio);
+    let times = words::ratio_words(ratio);
     match clear {
         Significance::Slower => format!("{what} is slower: {times} times as fast"),
         _ => format!("{what} is not faster beyond doubt: {times} times as fast"),
     }
 }
 
-/// Things as a list in words: `a, b or c`.
+/// Joins things to a list in words, such as `a, b or c`.
 fn joined_with(things: &[&str], word: &str) -> String {
     match things.split_last() {
         None => String::new(),
@@ -82,7 +82,8 @@ fn joined_with(things: &[&str], word: &str) -> String {
 fn trial_words(measured: &MeasuredTrial) -> String {
     let id = &measured.trial.trial.id;
     if id.method.contender == COMMAND {
-        // Settings of the system and a bound on memory are in the row's name, but not in the command.
+        // Settings of the system and a bound on memory are in the row's name, but not in the
+        // command.
         return format!("'{}'", id.to_string().trim_start_matches("command/"));
     }
     let settings = id.params.0.iter().filter_map(|(name, &value)| setting_words(name, value, measured));
@@ -98,21 +99,21 @@ fn setting_words(name: &str, value: u64, measured: &MeasuredTrial) -> Option<Str
     let (short, spelled) = one.split_once('=')?;
     let switch = value <= 1 && !["depth", "threads", "buffers", "readers", "concurrency"].contains(&short);
     match short {
-        "buffer" if measured.param("buffers") > 1 => {
-            Some(format!("{} × {} buffers", measured.param("buffers"), size(spelled)))
+        "buffer" if measured.param_or_one("buffers") > 1 => {
+            Some(format!("{} × {} buffers", measured.param_or_one("buffers"), spaced_unit(spelled)))
         }
-        "buffer" => Some(format!("{} buffers", size(spelled))),
+        "buffer" => Some(format!("{} buffers", spaced_unit(spelled))),
         "buffers" if measured.trial.trial.id.params.0.keys().any(|name| Params::short(name) == "buffer") => {
             None
         }
         "threads" | "readers" => (value > 1).then(|| format!("{value} {short}")),
         _ if switch => (value == 1).then(|| short.to_owned()),
-        _ => Some(format!("{short} {}", size(spelled))),
+        _ => Some(format!("{short} {}", spaced_unit(spelled))),
     }
 }
 
 /// Puts a space before the unit: `64KiB` becomes `64 KiB`.
-fn size(spelled: &str) -> String {
+fn spaced_unit(spelled: &str) -> String {
     let unit = spelled.find(|c: char| c.is_ascii_alphabetic());
     unit.map_or_else(|| spelled.to_owned(), |at| format!("{} {}", &spelled[..at], &spelled[at..]))
 }
@@ -130,8 +131,8 @@ mod tests {
             (1.3, Some((0.9, 1.6)), "x is not faster beyond doubt: 1.3 [0.9, 1.6] times as fast"),
             (2.0, None, "whether x is faster cannot be told from one round"),
         ] {
-            assert_eq!(not_faster("x", Some(shared_ratio(estimate, ends))), expected);
+            assert_eq!(not_faster_words("x", Some(shared_ratio(estimate, ends))), expected);
         }
-        assert_eq!(not_faster("x", None), "whether x is faster cannot be told from one round");
+        assert_eq!(not_faster_words("x", None), "whether x is faster cannot be told from one round");
     }
 }

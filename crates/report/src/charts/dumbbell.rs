@@ -1,14 +1,14 @@
-//! From cold to warm, or from one location to another: for each method that was read both ways, a
-//! square for the first rate and a disc for the second rate, joined by a line, on a logarithmic
-//! scale.
+//! From cold to warm, or from one location to another: for each method that was read under both
+//! conditions, a square for the first rate and a disc for the second rate, joined by a line, on a
+//! logarithmic scale.
 //!
-//! The same strips serve as cells of a table and as rows of a chart.
+//! The cells of a table and the rows of a chart use the same strips.
 
 use super::super::palette::language_class;
 use super::super::row_pairs::{RowPair, RowPairs};
 use super::super::svg::{self, Quantity, Scale};
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
+use super::rows::{ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use super::{Chart, STRIP_SIZE, strip, strip_axis, strip_grid, values_with_room};
 use readlab_system::markup::Element;
 
@@ -19,7 +19,7 @@ pub(in super::super) struct Dumbbells<'a> {
 }
 
 impl<'a> Dumbbells<'a> {
-    /// The plot; `None` where nothing can be drawn.
+    /// The plot; `None` if no pair has a positive value.
     pub(in super::super) fn from_pairs(pairs: &'a RowPairs<'a>) -> Option<Dumbbells<'a>> {
         let values =
             || pairs.pairs.iter().flat_map(|pair| pair.values).filter(|it| it.is_finite() && *it > 0.0);
@@ -31,19 +31,19 @@ impl<'a> Dumbbells<'a> {
     pub(in super::super) fn chart(&self, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
         let rows = self.pairs.pairs.iter().map(|pair| {
-            ChartRow::new(pair.to, pair.words(), marks(pair, &scale, STRIP + STRIP_HEIGHT / 2.0))
+            ChartRow::new(pair.to, pair.words(), marks(pair, &scale, STRIP_TOP + STRIP_HEIGHT / 2.0))
         });
-        let [from, to] = &self.pairs.ends;
+        let [from, to] = &self.pairs.end_names;
         let keys = [Key::new(KeyMark::Square, "solid key", from), Key::new(KeyMark::Disc, "solid key", to)];
-        let chart = RowsChart::new(rows, keys).on(&scale, self.quantity());
-        let description = format!("From {from} to {to}: {}.", chart.values());
+        let chart = RowsChart::new(rows, keys).with_axis(&scale, self.quantity());
+        let description = format!("From {from} to {to}: {}.", chart.values_text());
         chart.into_chart(slug, self.pairs.title.clone(), description)
     }
 
     /// The scale of the strips with labels, for the head of a column.
     pub(in super::super) fn axis(&self) -> Element {
         let scale = self.strip_scale();
-        strip_axis(&scale, &ticks(&scale), |value| self.quantity().tick(value))
+        strip_axis(&scale, &ticks(&scale), |value| self.quantity().tick_label(value))
     }
 
     /// The strips, one for each pair, in order.
@@ -58,7 +58,7 @@ impl<'a> Dumbbells<'a> {
     }
 
     fn quantity(&self) -> Quantity {
-        if self.pairs.by_rate { Quantity::Rate } else { Quantity::Time }
+        if self.pairs.has_rates { Quantity::Rate } else { Quantity::Time }
     }
 
     fn strip_scale(&self) -> Scale {

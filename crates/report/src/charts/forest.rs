@@ -2,13 +2,13 @@
 //! interval on a logarithmic scale, so that half and twice have the same distance from 1. A line
 //! marks 1: an interval across that line is a tie.
 //!
-//! A point is filled if the whole interval is on one side of 1. The same strips serve as cells of a
-//! table and as rows of a chart.
+//! A point is filled if the whole interval is on one side of 1. The cells of a table and the rows
+//! of a chart use the same strips.
 
 use super::super::palette::language_class;
 use super::super::svg::{self, Scale};
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, PITCH, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
+use super::rows::{ChartRow, ROW_PITCH, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use super::{Chart, STRIP_SIZE, strip, strip_axis, strip_grid, values_with_room};
 use readlab_analysis::stats::Interval;
 use readlab_system::markup::{Element, element};
@@ -17,16 +17,16 @@ use readlab_system::markup::{Element, element};
 const SCALE_FACTOR_MIN: f64 = 1.1;
 /// The scale extends at most by this factor beyond the outermost ratio: a longer interval ends in
 /// an arrow.
-const BEYOND_RATIO_MAX: f64 = 2.5;
+const OVERHANG_FACTOR_MAX: f64 = 2.5;
 /// The largest range of the scale.
 const SCALE_ENDS: [f64; 2] = [1e-3, 1e4];
-/// Values that are labelled as far as there is room, the most important first.
-const TICKS: [f64; 24] = [
+/// The ticks that get a label while there is room, the most important first.
+const TICKS_BY_IMPORTANCE: [f64; 24] = [
     1.0, 10.0, 0.1, 100.0, 0.01, 1e3, 2.0, 0.5, 5.0, 0.2, 20.0, 0.05, 50.0, 3.0, 0.3, 1.5, 0.7, 1.2, 0.8,
     1.1, 0.9, 1.05, 0.95, 4.0,
 ];
-/// Width of a label.
-const TICK_ROOM: f64 = 34.0;
+/// Space for the label of a tick, in units of the chart.
+const TICK_LABEL_WIDTH: f64 = 34.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum PointKind {
@@ -40,10 +40,10 @@ pub(in super::super) enum PointKind {
 pub(in super::super) struct ForestRow<'a> {
     /// The names of the method, and the ratio in words.
     pub(in super::super) row: ChartRow<'a>,
-    /// The ratio; `None` where no round holds both.
+    /// The ratio; `None` if no round holds both trials.
     pub(in super::super) estimate: Option<f64>,
     pub(in super::super) ci95: Option<Interval>,
-    pub(in super::super) significant: PointKind,
+    pub(in super::super) point_kind: PointKind,
 }
 
 pub(in super::super) struct Forest<'a> {
@@ -70,19 +70,22 @@ impl<'a> Forest<'a> {
     pub(in super::super) fn chart(self, title: String, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
         let places: Vec<(f64, f64)> = ticks(&scale).iter().map(|&tick| (tick, scale.at(tick))).collect();
-        let one = svg::line("one", [scale.at(1.0), 0.0], [scale.at(1.0), PITCH]);
+        let one = svg::line("one", [scale.at(1.0), 0.0], [scale.at(1.0), ROW_PITCH]);
         let keys = self.keys();
         let rows = self.rows.into_iter().map(|it| ChartRow {
-            marks: [vec![one.clone()], it.marks(&scale, STRIP + STRIP_HEIGHT / 2.0)].concat(),
-            strong: it.significant == PointKind::Clear,
+            marks: [vec![one.clone()], it.marks(&scale, STRIP_TOP + STRIP_HEIGHT / 2.0)].concat(),
+            is_bold: it.point_kind == PointKind::Clear,
             ..it.row
         });
         let chart = RowsChart {
-            axis: places.iter().map(|&(tick, x)| svg::text("tick middle", [x, 10.0], &times(tick))).collect(),
-            lines: places.iter().map(|(_, x)| *x).collect(),
+            axis: places
+                .iter()
+                .map(|&(tick, x)| svg::text("tick middle", [x, 10.0], &tick_label(tick)))
+                .collect(),
+            grid_xs: places.iter().map(|(_, x)| *x).collect(),
             ..RowsChart::new(rows, keys)
         };
-        let description = format!("Above 1 is better: {}.", chart.values());
+        let description = format!("Above 1 is better: {}.", chart.values_text());
         chart.into_chart(slug, title, description)
     }
 
@@ -93,14 +96,14 @@ impl<'a> Forest<'a> {
             (PointKind::Unclear, KeyMark::Disc, "hollow key", "tie, or no interval"),
             (PointKind::Baseline, KeyMark::Diamond, "solid key", "baseline"),
         ];
-        let shown = all.into_iter().filter(|(it, ..)| self.rows.iter().any(|row| row.significant == *it));
+        let shown = all.into_iter().filter(|(it, ..)| self.rows.iter().any(|row| row.point_kind == *it));
         shown.map(|(_, mark, class, text)| Key::new(mark, class, text)).collect()
     }
 
     /// The scale of the strips with labels, for the head of a column.
     pub(in super::super) fn axis(&self) -> Element {
         let scale = self.strip_scale();
-        strip_axis(&scale, &ticks(&scale), times)
+        strip_axis(&scale, &ticks(&scale), tick_label)
     }
 
     /// The strips, one for each row, in order.
@@ -130,7 +133,7 @@ impl ForestRow<'_> {
             marks.extend((!scale.holds(high)).then(|| arrow([scale.at(high), y], 1.0)));
         }
         let at = [scale.at(estimate), y];
-        marks.push(match self.significant {
+        marks.push(match self.point_kind {
             PointKind::Clear => svg::disc("solid", at, 4.5),
             PointKind::Unclear => svg::disc("hollow", at, 4.0),
             PointKind::Baseline => svg::diamond("solid", at, 6.0),
@@ -138,15 +141,16 @@ impl ForestRow<'_> {
         marks
     }
 
-    /// The values that the scale must cover: the ratio, and its interval up to the limit.
-    fn ends(&self) -> Option<[f64; 2]> {
+    /// The range that the scale must cover: the interval, cut at `OVERHANG_FACTOR_MAX` times the
+    /// ratio on both sides; `None` without a ratio.
+    fn covered_range(&self) -> Option<[f64; 2]> {
         let estimate = self.estimate.filter(|it| it.is_finite() && *it > 0.0)?;
         let ends = self.ci95.map_or([estimate; 2], |ends| [ends.low, ends.high]);
-        Some([ends[0].max(estimate / BEYOND_RATIO_MAX), ends[1].min(estimate * BEYOND_RATIO_MAX)])
+        Some([ends[0].max(estimate / OVERHANG_FACTOR_MAX), ends[1].min(estimate * OVERHANG_FACTOR_MAX)])
     }
 }
 
-/// An arrow head that points to this side.
+/// An arrow head that points to the left if `side` is -1, and to the right if it is 1.
 fn arrow([x, y]: [f64; 2], side: f64) -> Element {
     let (tip, back) = (x + 5.0 * side, x - side);
     let points = [[back, y - 4.0], [tip, y], [back, y + 4.0]]
@@ -156,7 +160,7 @@ fn arrow([x, y]: [f64; 2], side: f64) -> Element {
 }
 
 fn domain(rows: &[ForestRow]) -> Option<[f64; 2]> {
-    let ends: Vec<[f64; 2]> = rows.iter().filter_map(ForestRow::ends).collect();
+    let ends: Vec<[f64; 2]> = rows.iter().filter_map(ForestRow::covered_range).collect();
     let (low, high) =
         (ends.iter().map(|it| it[0]).reduce(f64::min)?, ends.iter().map(|it| it[1]).reduce(f64::max)?);
     let (low, high) = (low.min(1.0 / SCALE_FACTOR_MIN), high.max(SCALE_FACTOR_MIN));
@@ -165,11 +169,15 @@ fn domain(rows: &[ForestRow]) -> Option<[f64; 2]> {
 }
 
 fn ticks(scale: &Scale) -> Vec<f64> {
-    values_with_room(scale, TICKS.into_iter().filter(|&tick| scale.holds(tick)), TICK_ROOM)
+    values_with_room(
+        scale,
+        TICKS_BY_IMPORTANCE.into_iter().filter(|&tick| scale.holds(tick)),
+        TICK_LABEL_WIDTH,
+    )
 }
 
 /// The label of a tick, such as `2 ×`.
-fn times(tick: f64) -> String {
+fn tick_label(tick: f64) -> String {
     format!("{tick} ×")
 }
 
@@ -179,9 +187,9 @@ mod tests {
 
     fn row(estimate: f64, ends: [f64; 2]) -> ForestRow<'static> {
         let ci95 = Some(Interval { low: ends[0], high: ends[1] });
-        let significant = PointKind::from_interval(ci95);
+        let point_kind = PointKind::from_interval(ci95);
         let row = ChartRow::unlabelled("x", String::new());
-        ForestRow { row, estimate: Some(estimate), ci95, significant }
+        ForestRow { row, estimate: Some(estimate), ci95, point_kind }
     }
 
     #[test]

@@ -5,18 +5,18 @@ use super::super::svg::{self, Quantity, Scale};
 use super::super::words::grouped;
 use super::Chart;
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
+use super::rows::{ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use readlab_analysis::stats::float;
 use readlab_record::Spread;
 
 /// The smallest ratio between the ends of the scale.
-const SPAN_MIN: f64 = 64.0;
-/// Half the width of the bar where all calls are equal.
-const BAR_HALF_MIN: f64 = 2.5;
+const SCALE_RATIO_MIN: f64 = 64.0;
+/// Half the smallest width of a bar, in units of the chart.
+const BAR_HALF_WIDTH_MIN: f64 = 2.5;
 
 pub(in super::super) struct Histogram<'a> {
     pub(in super::super) label: MethodLabel<'a>,
-    /// The values that are drawn; zeros cannot be drawn on a logarithmic scale.
+    /// The distribution of the values. Zeros are not drawn, because the scale is logarithmic.
     pub(in super::super) spread: Spread,
 }
 
@@ -27,48 +27,49 @@ pub(in super::super) fn histogram(
     title: String,
     slug: String,
 ) -> Option<Chart> {
-    let buckets = || histograms.iter().flat_map(|it| drawable(&it.spread));
+    let buckets = || histograms.iter().flat_map(|it| drawable_buckets(&it.spread));
     let (low, high) = (buckets().map(|[from, _]| from).min()?, buckets().map(|[from, _]| from).max()?);
     let scale = Scale::logarithmic(domain(float(low), float(high) * 2.0), [0.0, WIDTH]);
     let keys = [Key::new(KeyMark::Square, "bar key", "calls"), Key::new(KeyMark::Line, "wall", "median")];
     let rows = histograms.iter().map(|it| chart_row(it, quantity, &scale));
-    let chart = RowsChart::new(rows, keys).on(&scale, quantity);
+    let chart = RowsChart::new(rows, keys).with_axis(&scale, quantity);
     let described = |it: &Histogram| {
-        let [p50, most] = [it.spread.p50, it.spread.most].map(|value| quantity.tick(float(value)));
-        format!("{}: {} calls, {p50} at the median, {most} at most", it.label.short, it.spread.n)
+        let [p50, most] = [it.spread.p50, it.spread.most].map(|value| quantity.tick_label(float(value)));
+        format!("{}: {} calls, {p50} at the median, {most} at most", it.label.short_name, it.spread.n)
     };
     let description: Vec<String> = histograms.iter().map(described).collect();
     Some(chart.into_chart(slug, title, format!("{}.", description.join("; "))))
 }
 
-/// The ends of the scale, below the smallest and above the largest value: a bar of equal calls
-/// across the whole width would show nothing.
+/// The ends of the scale, at least `SCALE_RATIO_MIN` apart, so that the bar of equal calls does not
+/// take the whole width.
 fn domain(low: f64, high: f64) -> [f64; 2] {
-    let room = (SPAN_MIN / (high / low)).max(1.0).sqrt();
+    let room = (SCALE_RATIO_MIN / (high / low)).max(1.0).sqrt();
     [low / room, high * room]
 }
 
 /// The buckets above zero, which a logarithmic scale can show.
-fn drawable(spread: &Spread) -> impl Iterator<Item = [u64; 2]> {
+fn drawable_buckets(spread: &Spread) -> impl Iterator<Item = [u64; 2]> {
     spread.buckets.iter().copied().filter(|[from, count]| *from > 0 && *count > 0)
 }
 
 fn chart_row<'a>(histogram: &Histogram<'a>, quantity: Quantity, scale: &Scale) -> ChartRow<'a> {
     let mut marks = Vec::new();
     let Spread { n, p50, least, most: largest, .. } = histogram.spread;
-    let most = drawable(&histogram.spread).map(|[_, count]| count).max().unwrap_or(1);
-    for [from, count] in drawable(&histogram.spread) {
+    let most = drawable_buckets(&histogram.spread).map(|[_, count]| count).max().unwrap_or(1);
+    for [from, count] in drawable_buckets(&histogram.spread) {
         // The bar of the last bucket ends at the largest value.
         let ends = [from.max(least), from.saturating_mul(2).min(largest)].map(|end| scale.at(float(end)));
         let middle = f64::midpoint(ends[0], ends[1]);
-        let (left, right) = (ends[0].min(middle - BAR_HALF_MIN), ends[1].max(middle + BAR_HALF_MIN));
+        let (left, right) =
+            (ends[0].min(middle - BAR_HALF_WIDTH_MIN), ends[1].max(middle + BAR_HALF_WIDTH_MIN));
         // A single call among thousands stays visible.
         let height = (STRIP_HEIGHT * float(count) / float(most)).max(1.0);
-        marks.push(svg::bar("bar", [left, STRIP + STRIP_HEIGHT - height], [right - left - 1.0, height]));
+        marks.push(svg::bar("bar", [left, STRIP_TOP + STRIP_HEIGHT - height], [right - left - 1.0, height]));
     }
     let median = scale.at(float(p50));
-    marks.push(svg::line("wall", [median, STRIP - 2.0], [median, STRIP + STRIP_HEIGHT + 2.0]));
-    let value = format!("{} × {}", grouped(n), quantity.tick(float(p50)));
+    marks.push(svg::line("wall", [median, STRIP_TOP - 2.0], [median, STRIP_TOP + STRIP_HEIGHT + 2.0]));
+    let value = format!("{} × {}", grouped(n), quantity.tick_label(float(p50)));
     ChartRow::new(histogram.label, value, marks)
 }
 
@@ -80,7 +81,8 @@ mod tests {
     #[test]
     fn equal_calls_are_a_narrow_bar_within_the_scale() {
         let spread = Spread::from_numbers(vec![262_144; 100]);
-        let label = MethodLabel { trial: TrialIndex::new(0), short: "read", name: "read", language: "Rust" };
+        let label =
+            MethodLabel { trial: TrialIndex::new(0), short_name: "read", name: "read", language: "Rust" };
         let row = Histogram { label, spread };
         let chart = histogram(&[row], Quantity::Size, "sizes".to_owned(), "sizes".to_owned()).unwrap();
         let text = chart.inline().render();

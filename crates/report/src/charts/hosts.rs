@@ -1,13 +1,13 @@
-//! A map of hosts and methods: one row for each method with a cell for each rank, darker the longer
-//! the rank takes compared with the others. A dark column is a slow host; a single dark cell is a
-//! host that is slow with one method.
+//! A map of hosts and methods: one row for each method with a cell for each rank. The longer a rank
+//! takes compared with the others, the darker is its cell. A dark column is a slow host; a single
+//! dark cell is a host that is slow with one method.
 
 use super::super::fleet::FleetView;
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg;
 use super::Chart;
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
+use super::rows::{ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use readlab_analysis::fleet::MethodEffects;
 use readlab_analysis::stats::count;
 use readlab_system::markup::Element;
@@ -15,17 +15,18 @@ use readlab_system::markup::Element;
 /// Largest number of cells in a row. If there are more ranks, those that differ most are drawn.
 const CELLS_MAX: usize = 64;
 
-/// The shades of the cells, each with the lowest ratio that has this shade and its words.
+/// The shades of the cells, each with the lowest ratio that has the shade, and its text in the
+/// legend.
 const SHADES: [Shade; 5] = [
-    Shade { from: 0.0, class: "heat-0", words: "below 0.97 ×" },
-    Shade { from: 0.97, class: "heat-1", words: "as long as the others" },
-    Shade { from: 1.03, class: "heat-2", words: "from 1.03 ×" },
-    Shade { from: 1.1, class: "heat-3", words: "from 1.1 ×" },
-    Shade { from: 1.3, class: "heat-4", words: "from 1.3 ×" },
+    Shade { ratio_min: 0.0, class: "heat-0", words: "below 0.97 ×" },
+    Shade { ratio_min: 0.97, class: "heat-1", words: "as long as the others" },
+    Shade { ratio_min: 1.03, class: "heat-2", words: "from 1.03 ×" },
+    Shade { ratio_min: 1.1, class: "heat-3", words: "from 1.1 ×" },
+    Shade { ratio_min: 1.3, class: "heat-4", words: "from 1.3 ×" },
 ];
 
 struct Shade {
-    from: f64,
+    ratio_min: f64,
     class: &'static str,
     words: &'static str,
 }
@@ -44,7 +45,7 @@ pub(in super::super) fn hosts(view: &FleetView, ranking: &Ranking, slug: String)
         .map(|(row, effects)| ChartRow::new(*row, slowest_rank_words(view, effects), cells(effects, &ranks)));
     let chart = RowsChart {
         keys: SHADES.map(|it| Key::new(KeyMark::Square, it.class, it.words)).to_vec(),
-        ends: end_labels(&ranks),
+        end_labels: end_labels(&ranks),
         legend_top: 10.0,
         ..RowsChart::new(rows, [])
     };
@@ -52,7 +53,7 @@ pub(in super::super) fn hosts(view: &FleetView, ranking: &Ranking, slug: String)
     let which =
         if ranks.len() < of_all { format!(", {} of {of_all} ranks", ranks.len()) } else { String::new() };
     let title = format!("{}: how long each rank takes beside the others{which}", ranking.title());
-    let description = format!("The slowest rank: {}.", chart.values());
+    let description = format!("The slowest rank: {}.", chart.values_text());
     Some(chart.into_chart(slug, title, description))
 }
 
@@ -79,11 +80,11 @@ fn slowest_rank_words(view: &FleetView, effects: &MethodEffects) -> String {
 fn cells(effects: &MethodEffects, ranks: &[usize]) -> Vec<Element> {
     let cell = |(at, rank): (usize, &usize)| {
         let ratio = effects.ratios.get(*rank).copied().unwrap_or(f64::NAN);
-        let shade = SHADES.iter().rfind(|shade| ratio >= shade.from)?;
+        let shade = SHADES.iter().rfind(|shade| ratio >= shade.ratio_min)?;
         let [left, right] = [at, at + 1].map(|edge| WIDTH * count(edge) / count(ranks.len()));
         // A gap between cells, if there is room for one.
         let wide = (right - left - 1.0).max((right - left) / 2.0);
-        Some(svg::bar(shade.class, [left, STRIP], [wide, STRIP_HEIGHT]))
+        Some(svg::bar(shade.class, [left, STRIP_TOP], [wide, STRIP_HEIGHT]))
     };
     ranks.iter().enumerate().filter_map(cell).collect()
 }

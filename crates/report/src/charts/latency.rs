@@ -1,11 +1,11 @@
-//! Latencies of single reads: for each method whose reads were timed the median, the 99th
+//! Latencies of single reads, for each method whose reads were timed: the median, the 99th
 //! percentile, and the highest quantile for which there are enough reads, on a logarithmic scale.
 
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
+use super::rows::{ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use readlab_analysis::latency::Quantile;
 use readlab_analysis::stats::float;
 use readlab_model::units::Nanos;
@@ -16,7 +16,7 @@ struct TimedMethod<'a> {
     row: &'a RankingRow,
     p50: &'a Quantile,
     p99: &'a Quantile,
-    /// The highest quantile, if it is above the 99th percentile.
+    /// The highest quantile; `None` if that is the 99th percentile.
     highest: Option<&'a Quantile>,
 }
 
@@ -31,7 +31,8 @@ pub(in super::super) fn latency(ranking: &Ranking, number: usize) -> Option<Char
         Key::new(KeyMark::Square, "solid key", "p99"),
         Key::new(KeyMark::Diamond, "solid key", "the highest that the reads show, up to p99.99"),
     ];
-    let chart = RowsChart::new(timed.iter().map(|it| it.chart_row(&scale)), keys).on(&scale, Quantity::Time);
+    let chart =
+        RowsChart::new(timed.iter().map(|it| it.chart_row(&scale)), keys).with_axis(&scale, Quantity::Time);
     let title = format!("{}: what single reads took", ranking.title());
     let described: Vec<String> = timed.iter().map(TimedMethod::words).collect();
     let slug = format!("latency-{number}-{}", ranking.state);
@@ -47,7 +48,7 @@ impl<'a> TimedMethod<'a> {
     }
 
     fn chart_row(&self, scale: &Scale) -> ChartRow<'a> {
-        let y = STRIP + STRIP_HEIGHT / 2.0;
+        let y = STRIP_TOP + STRIP_HEIGHT / 2.0;
         let at = |it: &Quantile| scale.at(float(it.ns));
         let (p50, p99, highest) = (at(self.p50), at(self.p99), self.highest.map(at));
         let span = svg::line("span", [p50, y], [highest.unwrap_or(p99), y]);
@@ -59,6 +60,6 @@ impl<'a> TimedMethod<'a> {
     fn words(&self) -> String {
         let quantiles = [self.p50, self.p99].into_iter().chain(self.highest);
         let named = quantiles.map(|it| format!("{} {}", it.name, Nanos(it.ns)));
-        once(self.row.short.clone()).chain(named).collect::<Vec<_>>().join(" ")
+        once(self.row.short_name.clone()).chain(named).collect::<Vec<_>>().join(" ")
     }
 }

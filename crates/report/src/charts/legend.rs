@@ -26,7 +26,7 @@ pub(super) struct Key {
 const LINE_HEIGHT: f64 = 16.0;
 const MARK_WIDTH: f64 = 14.0;
 const LETTER_WIDTH: f64 = 6.4;
-/// Space between two entries.
+/// Space between two entries in a line.
 const ENTRY_GAP: f64 = 14.0;
 
 pub(super) struct Legend {
@@ -52,7 +52,7 @@ impl Key {
 }
 
 /// One entry for each language, in the order of first appearance.
-pub(super) fn languages<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Key> {
+pub(super) fn language_keys<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Key> {
     let names = groups::firsts(names, |name| *name).into_iter();
     let class = |name| format!("solid {}", language_class(name));
     names.map(|name| Key::new(KeyMark::Square, &class(name), name)).collect()
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_language_is_named_once_and_long_legends_take_several_lines() {
-        let keys = languages(["Rust", "C", "Rust", "Fortran"].into_iter());
+        let keys = language_keys(["Rust", "C", "Rust", "Fortran"].into_iter());
         let classes: Vec<&str> = keys.iter().map(|key| key.class.as_str()).collect();
         assert_eq!(classes, ["solid rust", "solid c", "solid other"]);
         let one = Legend::at(0.0, &keys).bottom;

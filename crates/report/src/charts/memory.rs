@@ -1,8 +1,9 @@
-//! Methods under bounds on memory: the rate of each method, or the 99th percentile of its single reads,
-//! against the memory divided by the working set. The cold state is at the left end, the warm state at
-//! the right end.
+//! Methods under bounds on memory: the rate of each method, or the 99th percentile of its single
+//! reads, against the memory divided by the working set. The cold state is at the left end, the
+//! warm state at the right end.
 //!
-//! Colour is the language, so lines have numbers, which the legend explains.
+//! Colour means the language, so the lines are numbered, and the legend names the method of each
+//! number.
 
 use super::super::memory::{MemoryMethod, MemoryView, MethodPoint, level_words};
 use super::super::palette::language_class;
@@ -15,20 +16,20 @@ use readlab_analysis::stats::{Interval, float};
 use readlab_system::markup::{Element, element};
 use std::collections::BTreeSet;
 
-/// Largest number of lines. The tables have all methods, and all scans of each.
+/// Largest number of lines. The tables have all methods and scans.
 const LINES_MAX: usize = 8;
 
 /// If the highest value is more than this many times the lowest, the scale is logarithmic.
-const LINEAR_TIMES_MAX: f64 = 20.0;
+const LINEAR_RATIO_MAX: f64 = 20.0;
 
 /// The distance of the warm state from the greatest bound, as a share of that bound.
-const WARM_GAP: f64 = 0.15;
+const WARM_GAP_SHARE: f64 = 0.15;
 
 /// Smallest distance between the numbers of two lines.
 const NUMBER_GAP: f64 = 11.0;
 
-/// What is drawn against the memory.
-struct Measured {
+/// A quantity that is drawn against the memory.
+struct PlottedQuantity {
     name: &'static str,
     slug: &'static str,
     quantity: Quantity,
@@ -38,14 +39,14 @@ struct Measured {
 
 type ValueWithInterval = (f64, Option<Interval>);
 
-const MEASURED: [Measured; 2] = [
-    Measured {
+const PLOTTED_QUANTITIES: [PlottedQuantity; 2] = [
+    PlottedQuantity {
         name: "rate",
         slug: "rate",
         quantity: Quantity::Rate,
-        value: |point| Some((point.rate, point.interval)),
+        value: |point| Some((point.bytes_per_s, point.interval)),
     },
-    Measured {
+    PlottedQuantity {
         name: "p99 of single reads",
         slug: "p99",
         quantity: Quantity::Time,
@@ -67,42 +68,48 @@ struct LinePoint {
     interval: Option<Interval>,
 }
 
-/// The charts of one contest: of the rates, and of the latencies if single reads were timed. `number`
-/// is that of the contest.
+/// The charts of one contest: of the rates, and of the latencies if single reads were timed.
+/// `number` is the index of the contest.
 pub(in super::super) fn memory(view: &MemoryView, number: usize) -> Vec<Chart> {
-    let chart = |measured: &Measured| {
+    let chart = |measured: &PlottedQuantity| {
         let slug = format!("memory-{number}-{}", measured.slug);
         MemoryPlot::new(view, measured).map(|plot| plot.chart(slug))
     };
-    MEASURED.iter().filter_map(chart).collect()
+    PLOTTED_QUANTITIES.iter().filter_map(chart).collect()
 }
 
 struct MemoryPlot<'a> {
     view: &'a MemoryView,
-    measured: &'a Measured,
+    measured: &'a PlottedQuantity,
     lines: Vec<MethodLine<'a>>,
     across: Scale,
-    /// The place of the warm state on the horizontal scale.
+    /// The position of the warm state on the horizontal scale, as a share of the working set.
     warm_share: f64,
     up: Scale,
 }
 
 impl<'a> MemoryPlot<'a> {
     /// `None` if no method has a value at two levels.
-    fn new(view: &'a MemoryView, measured: &'a Measured) -> Option<MemoryPlot<'a>> {
+    fn new(view: &'a MemoryView, measured: &'a PlottedQuantity) -> Option<MemoryPlot<'a>> {
         let mut lines: Vec<MethodLine> =
             view.methods.iter().filter_map(|method| MethodLine::new(method, measured)).collect();
-        // The fastest methods first, then those that are the fastest with the most memory.
-        let last_rate = |line: &MethodLine| line.method.points.last().map_or(0.0, |point| point.rate);
-        lines.sort_by(|a, b| b.method.leads.cmp(&a.method.leads).then(last_rate(b).total_cmp(&last_rate(a))));
+        // Methods that are the fastest at some level come first. In both groups, the order is that
+        // of the rates with the most memory.
+        let last_rate = |line: &MethodLine| line.method.points.last().map_or(0.0, |point| point.bytes_per_s);
+        lines.sort_by(|a, b| {
+            b.method
+                .is_fastest_somewhere
+                .cmp(&a.method.is_fastest_somewhere)
+                .then(last_rate(b).total_cmp(&last_rate(a)))
+        });
         let mut lines = without_other_scans(lines);
         lines.truncate(LINES_MAX);
         let values = || lines.iter().flat_map(|line| &line.points);
         let lowest = values().map(|point| point.value).reduce(f64::min)?;
-        let highest = values().map(LinePoint::top).filter(|top| top.is_finite()).reduce(f64::max)?;
+        let highest = values().map(LinePoint::upper_end).filter(|top| top.is_finite()).reduce(f64::max)?;
         let most = view.levels.iter().filter_map(|level| level.share()).fold(0.0, f64::max);
-        let warm_share = if most > 0.0 { most * (1.0 + WARM_GAP) } else { 1.0 };
-        let up = if highest > LINEAR_TIMES_MAX * lowest {
+        let warm_share = if most > 0.0 { most * (1.0 + WARM_GAP_SHARE) } else { 1.0 };
+        let up = if highest > LINEAR_RATIO_MAX * lowest {
             Scale::logarithmic([lowest / 1.3, highest * 1.3], [BOTTOM, TOP])
         } else {
             Scale::linear([0.0, highest * 1.05], [BOTTOM, TOP])
@@ -120,12 +127,12 @@ impl<'a> MemoryPlot<'a> {
         let ticks: Vec<(f64, String)> =
             self.view.levels.iter().map(|level| (self.x(*level), level_words(*level))).collect();
         let mut marks = plot::frame(&self.up, self.measured.quantity, &ticks, "memory ÷ working set");
-        marks.extend(self.crossing());
+        marks.extend(self.crossing_line());
         marks.extend(self.lines.iter().flat_map(|line| self.line_marks(line)));
-        marks.extend(self.numbers());
+        marks.extend(self.line_numbers());
         let legend = Legend::at(HEIGHT, &self.keys());
         marks.extend(legend.marks);
-        let described: Vec<String> = self.lines.iter().map(|line| self.words(line)).collect();
+        let described: Vec<String> = self.lines.iter().map(|line| self.line_words(line)).collect();
         Chart {
             slug,
             title: format!("{} · {} by memory", self.view.title, self.measured.name),
@@ -135,15 +142,15 @@ impl<'a> MemoryPlot<'a> {
         }
     }
 
-    /// The vertical line at which two methods cross. It is drawn for rates, by which methods are
-    /// compared.
-    fn crossing(&self) -> Option<Element> {
+    /// The vertical line at the memory at which two methods cross. Only the chart of rates has it,
+    /// because methods are compared by their rates.
+    fn crossing_line(&self) -> Option<Element> {
         let crossing = self.view.crossing.as_ref().filter(|_| self.measured.quantity == Quantity::Rate)?;
         let middle = || {
-            let [below, above] = crossing.between.map(|level| self.x(level));
+            let [below, above] = crossing.levels.map(|level| self.x(level));
             f64::midpoint(below, above)
         };
-        let x = crossing.near_share.map_or_else(middle, |share| self.across.at(share));
+        let x = crossing.crossing_share.map_or_else(middle, |share| self.across.at(share));
         Some(svg::line("bound", [x, TOP], [x, BOTTOM]))
     }
 
@@ -160,8 +167,9 @@ impl<'a> MemoryPlot<'a> {
         marks
     }
 
-    /// The number of each line, beside its last point; numbers that would touch are moved down.
-    fn numbers(&self) -> Vec<Element> {
+    /// The numbers of the lines, each beside the last point of its line. Numbers that would overlap
+    /// are moved down.
+    fn line_numbers(&self) -> Vec<Element> {
         let end = |(number, line): (usize, &MethodLine)| {
             let last = line.points.last()?;
             Some((number, [self.x(last.level), self.up.at(last.value)]))
@@ -180,24 +188,25 @@ impl<'a> MemoryPlot<'a> {
     fn keys(&self) -> Vec<Key> {
         let key = |(number, line): (usize, &MethodLine)| {
             let class = format!("solid {}", language_class(&line.method.language));
-            Key::new(KeyMark::Disc, &class, &format!("{number} {}", line.method.short))
+            Key::new(KeyMark::Disc, &class, &format!("{number} {}", line.method.short_name))
         };
         let mut keys: Vec<Key> = (1..).zip(&self.lines).map(key).collect();
-        if self.crossing().is_some() {
+        if self.crossing_line().is_some() {
             keys.push(Key::new(KeyMark::Line, "bound", "where the fastest method changes"));
         }
         keys
     }
 
-    fn words(&self, line: &MethodLine) -> String {
-        let value =
-            |it: &LinePoint| format!("{} {}", level_words(it.level), self.measured.quantity.tick(it.value));
+    fn line_words(&self, line: &MethodLine) -> String {
+        let value = |it: &LinePoint| {
+            format!("{} {}", level_words(it.level), self.measured.quantity.tick_label(it.value))
+        };
         let values: Vec<String> = line.points.iter().map(value).collect();
-        format!("{}: {}", line.method.short, values.join(", "))
+        format!("{}: {}", line.method.short_name, values.join(", "))
     }
 }
 
-/// The first line of each method; all lines if there is one method.
+/// The first scan of each method; all scans if there is only one method.
 fn without_other_scans(lines: Vec<MethodLine>) -> Vec<MethodLine> {
     let mut methods = BTreeSet::new();
     let is_new = |line: &MethodLine| {
@@ -213,7 +222,7 @@ fn without_other_scans(lines: Vec<MethodLine>) -> Vec<MethodLine> {
 
 impl<'a> MethodLine<'a> {
     /// `None` if the method has a value at fewer than two levels.
-    fn new(method: &'a MemoryMethod, measured: &Measured) -> Option<MethodLine<'a>> {
+    fn new(method: &'a MemoryMethod, measured: &PlottedQuantity) -> Option<MethodLine<'a>> {
         let point = |it: &MethodPoint| {
             let (value, interval) = (measured.value)(it)?;
             Some(LinePoint { level: it.level, value, interval })
@@ -225,7 +234,7 @@ impl<'a> MethodLine<'a> {
 
 impl LinePoint {
     /// The upper end of the interval, or the value.
-    fn top(&self) -> f64 {
+    fn upper_end(&self) -> f64 {
         self.interval.map_or(self.value, |it| it.high)
     }
 }

@@ -26,9 +26,9 @@ pub(super) use hosts::hosts;
 pub(super) use latency::latency;
 pub(super) use memory::memory;
 pub(super) use plot::{curve, machines_chart, scaling};
-pub(super) use ranking::{DOTS_MOST, ranking};
+pub(super) use ranking::{DOTS_MAX, ranking};
 pub(super) use rows::ChartRow;
-pub(super) use sweep::{device_shares, rates, times, write_and_read_rates};
+pub(super) use sweep::{device_shares, rates_by_size, times_by_size, write_and_read_rates};
 
 use super::palette;
 use super::svg::{self, Scale};
@@ -76,8 +76,8 @@ impl Chart {
         let svg = element("svg").set("xmlns", "http://www.w3.org/2000/svg").class("chart").set("role", "img");
         svg.set("aria-labelledby", ids.join(" "))
             .set("viewBox", view)
-            .maybe("width", size.map(|[width, _]| width))
-            .maybe("height", size.map(|[_, height]| height))
+            .set_if_some("width", size.map(|[width, _]| width))
+            .set_if_some("height", size.map(|[_, height]| height))
             .with(words("title", &self.title).set("id", &ids[0]))
             .with(words("desc", &self.description).set("id", &ids[1]))
             .all(front)
@@ -88,7 +88,7 @@ impl Chart {
 /// Width and height of a strip in a table.
 pub(super) const STRIP_SIZE: [f64; 2] = [260.0, 22.0];
 
-/// A drawing in a cell of a table, next to its numbers in words. The class sets the colour.
+/// A drawing in a cell of a table, beside cells with its numbers. The CSS class sets the colour.
 fn strip(class: &str, marks: impl IntoIterator<Item = Element>) -> Element {
     let [width, height] = STRIP_SIZE;
     let svg = element("svg").class(&format!("chart strip {class}")).set("aria-hidden", "true");
@@ -102,18 +102,19 @@ fn strip_axis(scale: &Scale, ticks: &[f64], name: impl Fn(f64) -> String) -> Ele
 }
 
 fn strip_grid(class: &str, scale: &Scale, ticks: impl IntoIterator<Item = f64>) -> Element {
-    let path: String = ticks.into_iter().map(|tick| across_rows(scale.at(tick))).collect();
+    let path: String = ticks.into_iter().map(|tick| overhanging_line(scale.at(tick))).collect();
     element("path").class(class).set("d", path)
 }
 
 /// The path of a vertical line that extends above and below a strip, because a row of a table is
 /// higher if its name takes several lines. The cell clips the line.
-fn across_rows(x: f64) -> String {
+fn overhanging_line(x: f64) -> String {
     const OVERHANG: f64 = 60.0;
     format!("M{} -{OVERHANG}v{}", svg::coordinate_text(x), 2.0 * OVERHANG + STRIP_SIZE[1])
 }
 
-/// The values whose labels have this much room, the first ones preferred.
+/// The values whose labels do not overlap: the coordinates of two kept values differ by at least
+/// `room`. Earlier values are preferred.
 fn values_with_room(scale: &Scale, values: impl IntoIterator<Item = f64>, room: f64) -> Vec<f64> {
     let mut taken: Vec<f64> = Vec::new();
     for value in values {

@@ -1,8 +1,9 @@
-//! Charts with two axes: their frame, and those with one line: the rate of a method over the values
-//! of a parameter, the rate by the number of ranks or readers with the fitted law up to twice as many,
-//! and the line through machines, with diamonds where it reaches the numbers of other cases.
+//! The frame of charts with two axes, and three such charts: the rate of a method over the values
+//! of a parameter; the rate by the number of ranks or readers, with the fitted law up to twice the
+//! measured number; and the line through machines, with diamonds at the points of the line that
+//! have the numbers of other cases.
 
-use super::super::comparison::number;
+use super::super::comparison::measure_text;
 use super::super::curve::{Curve, CurvePoint};
 use super::super::palette::language_class;
 use super::super::scaling::ScalingView;
@@ -24,7 +25,7 @@ pub(super) const RIGHT: f64 = WIDTH - 14.0;
 pub(super) const TOP: f64 = 12.0;
 pub(super) const BOTTOM: f64 = HEIGHT - 40.0;
 
-/// Both axes: horizontal lines at round values, and these labels along the bottom.
+/// Both axes: horizontal lines at round values, and the labels `ticks` along the bottom.
 pub(super) fn frame(up: &Scale, quantity: Quantity, ticks: &[(f64, String)], title: &str) -> Vec<Element> {
     horizontal_lines(up, quantity).into_iter().chain(bottom_labels(ticks, title)).collect()
 }
@@ -33,7 +34,7 @@ pub(super) fn frame(up: &Scale, quantity: Quantity, ticks: &[(f64, String)], tit
 fn horizontal_lines(scale: &Scale, quantity: Quantity) -> Vec<Element> {
     let mark = |value: f64| {
         let y = scale.at(value);
-        let name = svg::text("tick end", [LEFT - 8.0, y + 4.0], &quantity.tick(value));
+        let name = svg::text("tick end", [LEFT - 8.0, y + 4.0], &quantity.tick_label(value));
         [svg::line("grid", [LEFT, y], [RIGHT, y]), name]
     };
     scale.ticks(5).into_iter().flat_map(mark).collect()
@@ -57,17 +58,17 @@ fn bottom_labels(ticks: &[(f64, String)], title: &str) -> Vec<Element> {
     marks
 }
 
-/// The chart. The scale of the parameter is logarithmic, unless one of its values is 0.
+/// The chart of a curve. The scale of the parameter is logarithmic, unless one of its values is 0.
 pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
     let values = || curve.points.iter().map(|point| float(point.value));
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     // A value of 0 has no logarithm.
     let scale = if low >= 1.0 { Scale::logarithmic } else { Scale::linear };
     let across = scale([low, high], [LEFT + 14.0, RIGHT - 14.0]);
-    let up = Scale::linear([0.0, highest(curve)], [BOTTOM, TOP]);
+    let up = Scale::linear([0.0, highest_rate(curve)], [BOTTOM, TOP]);
     let x = |point: &CurvePoint| across.at(float(point.value));
     let points: Vec<[f64; 2]> = curve.points.iter().map(|point| [x(point), up.at(point.rate.0)]).collect();
-    let ticks: Vec<(f64, String)> = curve.points.iter().map(|it| (x(it), it.spelled.clone())).collect();
+    let ticks: Vec<(f64, String)> = curve.points.iter().map(|it| (x(it), it.spelled_value.clone())).collect();
     let mut marks = frame(&up, Quantity::Rate, &ticks, &curve.parameter);
     for point in &curve.points {
         let ends = point.interval.map(|[low, high]| [up.at(high.0), up.at(low.0)]);
@@ -75,10 +76,10 @@ pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
     }
     let coloured = svg::polyline("curve", &points).into_iter().chain([svg::dots("curve-dots", points)]);
     marks.push(element("g").class(language_class(&curve.language)).all(coloured));
-    let legend = Legend::at(HEIGHT, &legend::languages(std::iter::once(curve.language.as_str())));
+    let legend = Legend::at(HEIGHT, &legend::language_keys(std::iter::once(curve.language.as_str())));
     marks.extend(legend.marks);
-    let described = curve.points.iter().map(|point| format!("{} {}", point.spelled, point.rate));
-    let source = if curve.searched { ", from the search" } else { "" };
+    let described = curve.points.iter().map(|point| format!("{} {}", point.spelled_value, point.rate));
+    let source = if curve.is_from_search { ", from the search" } else { "" };
     Chart {
         slug,
         title: format!("{}, {}: rate by {}{source}", curve.method, curve.condition, curve.parameter),
@@ -88,17 +89,17 @@ pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
     }
 }
 
-fn highest(curve: &Curve) -> f64 {
+fn highest_rate(curve: &Curve) -> f64 {
     let tops = curve.points.iter().map(|point| point.interval.map_or(point.rate.0, |[_, high]| high.0));
     tops.filter(|top| top.is_finite()).fold(0.0, f64::max) * 1.05
 }
 
 /// Largest number of points drawn for the law.
-const LAW_POINTS: u64 = 64;
+const LAW_POINTS_MAX: u64 = 64;
 
 pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     let points = &view.scaling.points;
-    let law = view.scaling.law_points(LAW_POINTS);
+    let law = view.scaling.law_points(LAW_POINTS_MAX);
     let most = points.iter().map(|point| point.count).chain(law.iter().map(|point| point.count)).max();
     let across = Scale::linear([0.0, float(most.unwrap_or(1))], [LEFT, RIGHT - 10.0]);
     let tops = points.iter().map(|point| point.interval.map_or(point.rate, |it| it.high));
@@ -132,7 +133,7 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     let dots = svg::dots("curve-dots", points.iter().map(|point| place(point.count, point.rate)));
     let class = language_class(&view.language);
     marks.push(element("g").class(class).all(vec![dots]));
-    let legend = Legend::at(HEIGHT, &keys(class, !law.is_empty()));
+    let legend = Legend::at(HEIGHT, &scaling_keys(class, !law.is_empty()));
     marks.extend(legend.marks);
     Chart {
         slug,
@@ -143,7 +144,7 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     }
 }
 
-fn keys(class: &str, has_law: bool) -> Vec<Key> {
+fn scaling_keys(class: &str, has_law: bool) -> Vec<Key> {
     let measured = Key::new(KeyMark::Disc, &format!("solid {class}"), "measured");
     let mut keys = vec![measured, Key::new(KeyMark::Line, "robust", "perfect scaling")];
     if has_law {
@@ -153,7 +154,7 @@ fn keys(class: &str, has_law: bool) -> Vec<Key> {
     keys
 }
 
-/// The chart; `None` for a measure without a suitable scale.
+/// The chart of the line through machines; `None` if no axis suits the unit of the measure.
 pub(in super::super) fn machines_chart(fit: &Fit) -> Option<Chart> {
     let quantity = match fit.measure.unit() {
         Unit::Nanoseconds => Quantity::Time,
@@ -185,7 +186,8 @@ pub(in super::super) fn machines_chart(fit: &Fit) -> Option<Chart> {
         marks.push(svg::text("tick middle", [x, y - 9.0], &point.machine));
     }
     let points = fit.points.iter();
-    let points = points.map(|it| format!("{} at {}: {}", it.machine, it.fact, number(fit.measure, it.value)));
+    let points =
+        points.map(|it| format!("{} at {}: {}", it.machine, it.fact, measure_text(fit.measure, it.value)));
     let description = format!(
         "{}. Diamonds: where the line reaches the numbers of other cases.",
         points.collect::<Vec<_>>().join("; ")

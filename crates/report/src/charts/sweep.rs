@@ -1,19 +1,19 @@
-//! Files of many sizes: time against size with the fitted lines, and against the logarithm of the
-//! size the rate of one series, the rates of writing and reading together, and the share of each
-//! file that came from the device.
+//! Charts of files of many sizes. One has time against size, with the fitted lines. Three have the
+//! logarithm of the size as their axis: the rate of one series, the rates of writing and reading
+//! together, and the share of each file that came from the device.
 
 use super::super::palette::language_class;
 use super::super::svg::{self, Quantity, Scale};
 use super::super::sweep::{DEVICE_SHARE_MIN, Series, SizeRow, SweepView};
 use super::super::words;
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
-use super::{Chart, Element, ranking::DOTS_MOST};
+use super::{Chart, Element, ranking::DOTS_MAX};
 use readlab_analysis::stats::{FittedLine, float};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::Point;
 
 /// Time against size; `None` without points.
-pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
+pub(in super::super) fn times_by_size(series: &Series, slug: String) -> Option<Chart> {
     let largest = largest_value(series, size)?;
     let across = Scale::linear([0.0, largest * 1.02], [LEFT, RIGHT]);
     let up = Scale::linear([0.0, largest_value(series, wall)? * 1.05], [BOTTOM, TOP]);
@@ -33,20 +33,20 @@ pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
 
 /// The rate against the logarithm of the size, with a line through the medians; `None` without
 /// points.
-pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
+pub(in super::super) fn rates_by_size(series: &Series, slug: String) -> Option<Chart> {
     let plot = PlotBySize::new(&[series], largest_value(series, rate)?)?;
     let mut marks = plot.frame(Quantity::Rate);
-    marks.extend(svg::polyline(&class(series, "median"), &plot.medians(series)));
+    marks.extend(svg::polyline(&css_class(series, "median"), &plot.medians(series)));
     marks.push(plot.points(series, |point| Some(rate(point))));
     let title = format!("{}: rate by size", series.title());
     let described: Vec<String> =
-        medians(series).map(|row| format!("{} {}", Bytes(row.size_bytes), row.rate)).collect();
+        drawable_sizes(series).map(|row| format!("{} {}", Bytes(row.size_bytes), row.rate)).collect();
     let description = format!("Median rate of each size: {}.", described.join("; "));
     Some(Chart { slug, title, description, size: [WIDTH, HEIGHT], marks })
 }
 
 /// The rates of writing and of the first method that reads, against the logarithm of the size, as
-/// in the published experiment; `None` without both.
+/// in the published experiment; `None` without a series of writes and one of reads.
 pub(in super::super) fn write_and_read_rates(view: &SweepView, slug: String) -> Option<Chart> {
     let find = |is_write: bool| view.series.iter().find(|series| series.is_write == is_write);
     let both = [find(true)?, find(false)?];
@@ -58,7 +58,7 @@ pub(in super::super) fn write_and_read_rates(view: &SweepView, slug: String) -> 
     for series in both {
         marks.push(plot.points(series, |point| Some(rate(point))));
         let path = plot.medians(series);
-        marks.extend(svg::polyline(&class(series, "median"), &path));
+        marks.extend(svg::polyline(&css_class(series, "median"), &path));
         let named = path.iter().copied().reduce(|top, at| if at[1] < top[1] { at } else { top });
         marks.extend(
             named.map(|[x, y]| svg::text("tick middle", [x, (y - 8.0).max(TOP + 8.0)], &series.name)),
@@ -71,7 +71,7 @@ pub(in super::super) fn write_and_read_rates(view: &SweepView, slug: String) -> 
 }
 
 /// The share of each file that came from the device, against the logarithm of the size; `None` if
-/// not metered.
+/// the bytes from the device were not metered.
 pub(in super::super) fn device_shares(series: &Series, slug: String) -> Option<Chart> {
     let metered = |it: &Point| Some(float(it.device_read_bytes?) / size(it)).filter(|it| it.is_finite());
     let shares = || series.points.iter().filter_map(metered);
@@ -116,33 +116,37 @@ impl PlotBySize {
 
     fn medians(&self, series: &Series) -> Vec<[f64; 2]> {
         let place = |row: &SizeRow| [self.across.at(float(row.size_bytes)), self.up.at(row.rate.0)];
-        medians(series).map(place).collect()
+        drawable_sizes(series).map(place).collect()
     }
 }
 
 fn frame(across: &Scale, up: &Scale, quantity: Quantity, ticks: u32) -> Vec<Element> {
-    let ticks: Vec<(f64, String)> =
-        across.ticks(ticks).into_iter().map(|value| (across.at(value), Quantity::Size.tick(value))).collect();
+    let ticks: Vec<(f64, String)> = across
+        .ticks(ticks)
+        .into_iter()
+        .map(|value| (across.at(value), Quantity::Size.tick_label(value)))
+        .collect();
     plot::frame(up, quantity, &ticks, "size of the file")
 }
 
-/// Files as dots. Of very many files, only those that are visibly different are drawn.
+/// A dot for each file. Of more than [`DOTS_MAX`] files, dots at almost the same coordinates are
+/// drawn once.
 fn points(series: &Series, place: impl Fn(&Point) -> Option<[f64; 2]>) -> Element {
     let mut places: Vec<[f64; 2]> = series.points.iter().filter_map(place).collect();
-    if places.len() > DOTS_MOST {
+    if places.len() > DOTS_MAX {
         places.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
         places.dedup_by_key(|[x, y]| (svg::coordinate_text(*x), svg::coordinate_text(y.round())));
     }
-    svg::dots(&class(series, "points"), places)
+    svg::dots(&css_class(series, "points"), places)
 }
 
 /// The sizes that can be drawn in a chart of rates.
-fn medians(series: &Series) -> impl Iterator<Item = &SizeRow> {
+fn drawable_sizes(series: &Series) -> impl Iterator<Item = &SizeRow> {
     series.sizes.iter().filter(|row| row.size_bytes > 0 && row.rate.0.is_finite())
 }
 
-fn class(series: &Series, mark: &str) -> String {
-    format!("{mark} {}", language_class(&series.known.language))
+fn css_class(series: &Series, mark: &str) -> String {
+    format!("{mark} {}", language_class(&series.facts.language))
 }
 
 fn largest_value(series: &Series, value: impl Fn(&Point) -> f64) -> Option<f64> {

@@ -55,7 +55,7 @@ pub fn github(side: &Side) -> String {
 }
 
 /// Whether a file that begins with `head` is readlab's output in Bencher's format: the name of its
-/// first benchmark has several parts, and its first measure is one of ours.
+/// first benchmark has several parts, and its first measure is one that readlab exports.
 pub fn is_bencher(head: &str) -> bool {
     let mut lines = head.lines();
     let starts = [lines.next(), lines.next(), lines.next()].map(Option::unwrap_or_default);
@@ -64,7 +64,7 @@ pub fn is_bencher(head: &str) -> bool {
 }
 
 /// Whether a file that begins with `head` is readlab's array for github-action-benchmark: the first
-/// name ends in one of our measures.
+/// name ends in a measure that readlab exports.
 pub fn is_github(head: &str) -> bool {
     let ends = MEASURES.map(|(measure, ..)| format!("{NAME_SEPARATOR}{}\",", measure.word()));
     let mut lines = head.lines().skip(2);
@@ -74,8 +74,8 @@ pub fn is_github(head: &str) -> bool {
         || head.starts_with("[\n  {\n") && is_ours && ends.iter().any(|end| first[1].ends_with(end))
 }
 
-/// The cases with names that stay the same from run to run. A name includes the size where that
-/// distinguishes two cases.
+/// The cases with names that are the same in every run. A name includes the size if two cases would
+/// otherwise have the same name.
 fn cases_with_names(side: &Side) -> Vec<(String, &Case)> {
     let short = |case: &Case| {
         let key = &case.key;

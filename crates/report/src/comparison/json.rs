@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
 
-const SCHEMA: &str = "readlab.comparison";
-const VERSION: u32 = 1;
+const SCHEMA_NAME: &str = "readlab.comparison";
+const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize, JsonSchema)]
 struct Content<'a> {
@@ -59,39 +59,39 @@ struct SheetExport<'a> {
 /// The document, indented, with a newline at its end. `worse` is the result of the gate, if there
 /// is one.
 pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option<&[String]>) -> String {
-    let lacking = comparison.unmeasured.iter().map(|it| LackingExport {
+    let lacking = comparison.unmeasured_cases.iter().map(|it| LackingExport {
         side: it.side,
         name: &it.name,
         outcome: it.outcome.word(),
         reason: it.outcome.reason(),
     });
-    let sheets = comparison.sheets.iter().map(|it| SheetExport {
+    let sheets = comparison.sheet_rows.iter().map(|it| SheetExport {
         side: it.side,
         name: &it.name,
         state: it.key.state,
-        rate_bytes_per_s: it.rate,
-        datasheet_bytes_per_s: it.sheet,
-        share: it.rate / it.sheet,
+        rate_bytes_per_s: it.measured_rate,
+        datasheet_bytes_per_s: it.sheet_rate,
+        share: it.measured_rate / it.sheet_rate,
     });
     let content = json!(Content {
         sides: &comparison.sides,
         tables: &comparison.tables,
         differs: &comparison.machines,
-        unlike: &comparison.unlike,
-        forced: &comparison.forced,
-        alone: &comparison.alone,
+        unlike: &comparison.unlike_case_sentences,
+        forced: &comparison.forced_differences,
+        alone: &comparison.one_side_sentences,
         lacking: lacking.collect(),
         datasheet: sheets.collect(),
         fit,
         worse,
     });
-    escaped::text(&Document { schema: SCHEMA, version: VERSION, content })
+    escaped::text(&Document { schema: SCHEMA_NAME, version: SCHEMA_VERSION, content })
 }
 
 pub(crate) fn schema(generator: SchemaGenerator) -> Schema {
-    escaped::schema::<Content>(generator, SCHEMA, VERSION)
+    escaped::schema::<Content>(generator, SCHEMA_NAME, SCHEMA_VERSION)
 }
 
 pub fn is_comparison_json(head: &str) -> bool {
-    escaped::is_document(head, SCHEMA)
+    escaped::is_document(head, SCHEMA_NAME)
 }

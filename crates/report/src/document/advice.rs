@@ -3,13 +3,13 @@
 
 use super::super::advice::{Advice, LanguageAdvice};
 use super::super::page::Page;
-use super::super::words::{capital, unbroken};
+use super::super::words::{capitalized, unbroken};
 use super::table::dot;
 use super::{Section, folded};
 use readlab_catalog::snippet::Snippet;
 use readlab_system::markup::{Element, element, words};
 
-/// The section; `None` where nothing can be advised.
+/// The section; `None` without advice.
 pub(super) fn section(page: &Page) -> Option<Section> {
     let lead = "What to use, and the best way in each language beside its usual way, with how many times as fast it is. What to use follows only from differences that are statistically clear.";
     Section::with_content(
@@ -21,27 +21,28 @@ pub(super) fn section(page: &Page) -> Option<Section> {
 }
 
 fn advice_part(page: &Page, advice: &Advice) -> Element {
-    let title = words("p", &unbroken(&format!("{}.", capital(&advice.sentence))));
-    let is_best = advice.by_language.iter().any(|it| advice.uses == Some(it.best.index));
+    let title = words("p", &unbroken(&format!("{}.", capitalized(&advice.sentence))));
+    let is_best = advice.by_language.iter().any(|it| advice.advised_trial == Some(it.best.index));
     let with_code = advice.name.as_ref().filter(|_| !is_best && !advice.code.is_empty());
-    let code = with_code.map(|name| folded(&format!("The code: {name}"), advice.code.iter().map(code), true));
+    let code =
+        with_code.map(|name| folded(&format!("The code: {name}"), advice.code.iter().map(code_block), true));
     let languages = advice.by_language.iter().map(|it| language_details(page, advice, it));
     element("div").class("advice").with(title).all(code).all(languages)
 }
 
-/// The fold of one language. The fold of the advised trial's language is open.
+/// The `details` element of one language, which is open if it holds the advised trial.
 fn language_details(page: &Page, advice: &Advice, it: &LanguageAdvice) -> Element {
-    let is_used = advice.uses == Some(it.best.index);
+    let is_used = advice.advised_trial == Some(it.best.index);
     let summary = element("summary").with(dot(&it.language)).with(words("b", &it.language)).text(" ");
     let best = page.rankings[advice.ranking].row(it.best.index);
-    let summary = summary.with(words("span", best.map_or("", |row| row.short.as_str())));
+    let summary = summary.with(words("span", best.map_or("", |row| row.short_name.as_str())));
     let summary = summary.with(words("small", &unbroken(&it.words())));
     element("details")
         .set("data-language", &it.language)
-        .maybe("open", is_used.then_some("open"))
+        .set_if_some("open", is_used.then_some("open"))
         .with(summary)
         .with(fact_list(it))
-        .all(it.code.iter().map(code))
+        .all(it.code.iter().map(code_block))
 }
 
 fn fact_list(it: &LanguageAdvice) -> Element {
@@ -57,7 +58,7 @@ fn fact_list(it: &LanguageAdvice) -> Element {
     element("dl").class("about").all(shown.flat_map(|(name, text)| [words("dt", name), words("dd", text)]))
 }
 
-fn code(snippet: &Snippet) -> Element {
+fn code_block(snippet: &Snippet) -> Element {
     let label = format!("Code in {}", snippet.language);
     let block = element("pre").class("code").set("tabindex", 0).set("aria-label", &label);
     block.with(element("code").lines(&snippet.code))

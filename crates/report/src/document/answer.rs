@@ -1,10 +1,11 @@
 //! The first screen: the answer in one sentence, and for each ranking the trial to use, how certain
-//! that is, what limits it, and the best method of each language.
+//! it is that no other trial is faster, the limit of the trial, and the best method of each
+//! language.
 
 use super::super::headline::{Headline, LanguageBest};
 use super::super::page::Page;
 use super::super::warning::WarningGroup;
-use super::super::words::{capital, moment, plural, unbroken};
+use super::super::words::{capitalized, plural, unbroken, utc_time_text};
 use super::table::dot;
 use readlab_system::markup::{Element, element, words};
 
@@ -12,15 +13,15 @@ pub(super) fn answer(page: &Page) -> Element {
     let mut about = element("dl").class("about");
     for (name, texts) in [
         ("Read", page.target_titles.clone()),
-        ("Baseline", page.baseline.iter().map(|line| capital(line)).collect()),
+        ("Baseline", page.baseline.iter().map(|line| capitalized(line)).collect()),
         ("Machine", vec![page.machine.clone()]),
-        ("Begun", vec![moment(&page.started)]),
+        ("Begun", vec![utc_time_text(&page.started)]),
     ] {
         if !texts.is_empty() {
             about = about.with(words("dt", name)).all(texts.iter().map(|text| words("dd", text)));
         }
     }
-    let claims = element("div").class("claims").all(page.headlines.iter().map(card));
+    let claims = element("div").class("claims").all(page.headlines.iter().map(headline_card));
     super::opening(&unbroken(&page.answer), warning_notice(&page.warnings).into_iter().chain([claims, about]))
 }
 
@@ -48,8 +49,8 @@ fn shortened_title(group: &WarningGroup) -> String {
     }
 }
 
-fn card(headline: &Headline) -> Element {
-    let verb = headline.action.map(|action| words("span", &capital(&action.to_string())).class("verb"));
+fn headline_card(headline: &Headline) -> Element {
+    let verb = headline.action.map(|action| words("span", &capitalized(&action.to_string())).class("verb"));
     let who = element("p").class("who").all(verb);
     let who = who.all(headline.language.iter().map(|it| dot(it))).text(&headline.trial);
     let who = who.all(headline.language.iter().map(|it| words("span", it).class("language")));
@@ -73,17 +74,17 @@ fn card(headline: &Headline) -> Element {
         .with(who)
         .with(figure)
         .all((!facts.is_empty()).then(|| element("dl").all(facts)))
-        .all(languages(headline))
+        .all(languages_table(headline))
 }
 
 /// The best method of each language; `None` if there is only one language.
-fn languages(headline: &Headline) -> Option<Element> {
+fn languages_table(headline: &Headline) -> Option<Element> {
     let row = |it: &LanguageBest| {
         element("tr")
             .with(element("th").set("scope", "row").with(dot(&it.language)).text(&it.language))
-            .with(words("td", &it.short).set("title", &it.name))
+            .with(words("td", &it.short_name).set("title", &it.name))
             .with(words("td", &unbroken(&it.figure)))
-            .with(words("td", &unbroken(&it.times)))
+            .with(words("td", &unbroken(&it.ratio_words)))
     };
     let caption = words("caption", &format!("The best of each language: {}", headline.title)).class("unseen");
     let titles = ["language", "method", "at", "× baseline"].map(|it| words("th", it).set("scope", "col"));

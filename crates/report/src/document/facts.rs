@@ -1,5 +1,5 @@
 //! The text sections: the warnings, and at the end of the page the limits, the trials that could
-//! not be measured, and the method of the rest.
+//! not be measured, and how the other trials were measured.
 
 use super::super::how_measured::{METHOD_NOTES, MissingMetric};
 use super::super::limits::{uncertainty_words, value_text};
@@ -15,8 +15,7 @@ use readlab_analysis::stats::float;
 use readlab_record::Limit;
 use readlab_system::markup::{Element, element, words};
 
-/// The warnings: each cause once, with its extent, and its cases in a fold; `None` without
-/// warnings.
+/// The warnings: each cause once, with its extent and its folded cases; `None` without warnings.
 pub(super) fn warnings(page: &Page) -> Option<Section> {
     let causes = element("div").class("cautions").all(page.warnings.iter().map(cause));
     let lead = "What to know before you trust these numbers, by cause.";
@@ -31,7 +30,7 @@ fn cause(group: &WarningGroup) -> Element {
     folded(&unbroken(&title), list(group.lines.iter().map(item)), false)
 }
 
-pub(super) fn all(page: &Page) -> Vec<Section> {
+pub(super) fn closing_sections(page: &Page) -> Vec<Section> {
     [limits(page), unmeasured(page), Some(how_measured(page))].into_iter().flatten().collect()
 }
 
@@ -76,7 +75,7 @@ fn limits_table(limits: &[Limit]) -> Element {
 fn unmeasured(page: &Page) -> Option<Section> {
     let tables = page.rankings.iter().filter(|ranking| !ranking.unmeasured.is_empty()).map(|ranking| {
         let row = |it: &Unmeasured| {
-            let name = Cell::Short(it.short.clone(), it.name.clone());
+            let name = Cell::Short(it.short_name.clone(), it.name.clone());
             vec![name, Cell::text(it.outcome), Cell::text(&it.reason)]
         };
         let columns = ["method", "outcome", "why"].map(Column::text);
@@ -99,19 +98,20 @@ fn how_measured(page: &Page) -> Section {
         let search = ranking.search.map(|search| search.line());
         let lines = [Some(ranking.proof_line()), ranking.reference_line(), ranking.fills_line(), search];
         let title = ranking.title();
-        let lines = lines.into_iter().flatten().chain(ranking.stops_by_trial()).chain(ranking.below.clone());
+        let lines =
+            lines.into_iter().flatten().chain(ranking.stops_by_trial()).chain(ranking.layer_lines.clone());
         lines.map(move |line| format!("{title}: {line}"))
     });
-    let of_series = |series: &Series| Some(format!("{}: {}", series.name, series.known.proof_line()?));
+    let of_series = |series: &Series| Some(format!("{}: {}", series.name, series.facts.proof_line()?));
     let of_sweep = page.sweep.iter().flat_map(|view| {
         view.series.iter().filter_map(of_series).chain(view.below.iter().cloned()).collect::<Vec<_>>()
     });
     let controls = page.rankings.iter().flat_map(|ranking| {
         let title = ranking.title();
         let rows = ranking.controls.iter();
-        rows.map(move |it| format!("{title}: {} takes {}", it.short, time(&it.wall)))
+        rows.map(move |it| format!("{title}: {} takes {}", it.short_name, time(&it.wall)))
     });
-    let lack = |it: &MissingMetric| format!("{} ({}): {}", it.what, it.extent, it.reason);
+    let lack = |it: &MissingMetric| format!("{} ({}): {}", it.subject, it.extent, it.why_missing);
     for (title, lines) in [
         ("What was proven", proven.chain(of_sweep).collect::<Vec<String>>()),
         ("Controls: what the lab, and memory without any file, take", controls.collect()),
@@ -119,7 +119,7 @@ fn how_measured(page: &Page) -> Section {
         ("Meters that could not be read", page.missing.iter().map(lack).collect()),
         ("How it was measured", METHOD_NOTES.map(str::to_owned).to_vec()),
         ("Who took part", page.contenders.clone()),
-        ("Commands as they are", page.commands.clone()),
+        ("Commands as they are", page.command_options.clone()),
     ] {
         content.extend(titled_list(title, lines.iter().map(item)));
     }

@@ -34,10 +34,11 @@ pub(super) fn controls(page: &Page) -> Option<Element> {
     (labels.len() > 1).then(|| form.with(list(&labels)))
 }
 
-/// All shown trials with their languages and names, for the script.
+/// A hidden list of all shown trials with their languages and names, which the script reads.
 fn list(labels: &BTreeMap<TrialIndex, MethodLabel>) -> Element {
     let one = |label: &MethodLabel| {
-        let short = if label.short == label.name { String::new() } else { format!(" {}", label.short) };
+        let short =
+            if label.short_name == label.name { String::new() } else { format!(" {}", label.short_name) };
         words("li", label.name)
             .text(&short)
             .set("data-trial", label.trial)

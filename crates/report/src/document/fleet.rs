@@ -1,6 +1,6 @@
-//! The sections about several readers, many files and settings of the system: the hosts of a fleet, how
-//! rates grow with the number of ranks or readers, the shares of several readers of one host, the
-//! effects of settings of the system, and the cost of a file.
+//! The sections about several readers, many files and settings of the system: the hosts of a fleet,
+//! how rates grow with the number of ranks or readers, the shares of several readers of one host,
+//! the effects of settings of the system, and the cost of a file.
 
 use super::super::charts::{self, Chart, Dumbbells};
 use super::super::file_cost;
@@ -24,7 +24,7 @@ pub(super) fn hosts(page: &Page) -> Option<Section> {
             Cell::number(Number::count(rank as u64)),
             Cell::text(&it.host),
             Cell::text(&it.path),
-            Cell::number(view.effect(rank)),
+            Cell::number(view.host_effect(rank)),
         ]
     });
     let ranks = table("Ranks, and how long each takes", columns, rows);
@@ -46,10 +46,10 @@ pub(super) fn readers(page: &Page) -> Option<Section> {
     let rows = page.readers.iter().map(|row| {
         vec![
             Cell::text(&row.name),
-            Cell::number(Number::count(row.count)),
+            Cell::number(Number::count(row.reader_count)),
             Cell::number(Number::rate(row.rate_each)),
-            Cell::number(row.of_alone.map(readers::number)),
-            Cell::number(readers::number(row.fairness)),
+            Cell::number(row.of_alone.map(readers::share_number)),
+            Cell::number(readers::share_number(row.fairness)),
         ]
     });
     let lead = "Processes of one host that read the same at the same time. Each has its rate by its own clock, which begins when it gets a processor; that of all together, above, is from the first start to the last answer. Fairness is Jain's index: 1 where all read as fast.";
@@ -71,10 +71,10 @@ pub(super) fn file_costs(page: &Page) -> Option<Section> {
     let numbers = ["per file", "bytes", "off by at most"].map(Column::number);
     let rows = page.file_costs.iter().map(|row| {
         vec![
-            Cell::text(file_cost::name(row)),
-            Cell::number(file_cost::per_file(row)),
-            Cell::number(file_cost::rate(row)),
-            Cell::number(Number::percent(row.off_by)),
+            Cell::text(file_cost::state_and_trial(row)),
+            Cell::number(file_cost::time_per_file(row)),
+            Cell::number(file_cost::byte_rate(row)),
+            Cell::number(Number::percent(row.largest_error)),
         ]
     });
     let lead = "The files were also read in three groups by size. The time of a reading is taken to be that of its files, each the same, and that of its bytes at one rate; where that is off by much, it is not so. Of several threads the time of a file is that which one more takes, while others are read.";

@@ -9,7 +9,7 @@ use super::super::inside::{Inside, share_in_calls, summary_words};
 use super::super::page::Page;
 use super::super::svg::Quantity;
 use super::super::table::Cell;
-use super::super::words::{Number, capital, unbroken};
+use super::super::words::{Number, capitalized, unbroken};
 use super::table::{Column, TableRow, table};
 use super::{Section, figures, folded, item, titled_list};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -24,7 +24,7 @@ const ENCODED_IN_LINK: &AsciiSet =
 /// The section; `None` if no reading was inspected.
 pub(super) fn section(page: &Page) -> Option<Section> {
     let blind = Inside::notes_on_missing_parts(&page.inside);
-    let content = figures(inside_charts(page)).into_iter().chain(numbers(page));
+    let content = figures(inside_charts(page)).into_iter().chain(numbers_table(page));
     let content = content.chain(without_calls(page)).chain(flame_graphs(page));
     let content = content.chain(titled_list("What this does not show", blind.iter().map(item)));
     let lead = "From untimed readings in separate processes: inspection costs time, so no other number of this page comes from them.";
@@ -40,7 +40,7 @@ pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
         let chart = |quantity, what: &str, slug: &str, of: fn(&Trace) -> Spread| {
             let rows: Vec<Histogram> =
                 traced.iter().map(|&(it, trace)| Histogram { label: it.into(), spread: of(trace) }).collect();
-            let title = format!("{}: {what}", capital(&state.to_string()));
+            let title = format!("{}: {what}", capitalized(&state.to_string()));
             charts::histogram(&rows, quantity, title, format!("{slug}-{state}"))
         };
         let brought = "bytes of each read call that brought any";
@@ -57,7 +57,7 @@ fn traces(page: &Page) -> impl Iterator<Item = (&Inside, &Trace)> {
 }
 
 /// A table of the numbers of the trials that made read calls.
-fn numbers(page: &Page) -> Option<Element> {
+fn numbers_table(page: &Page) -> Option<Element> {
     let titles =
         ["calls", "empty", "asked", "got", "p50", "p90", "p99", "longest", "sequential", "of the time"];
     let columns = ["method", "state"].map(Column::text).into_iter().chain(titles.map(Column::number));
@@ -70,8 +70,8 @@ fn numbers(page: &Page) -> Option<Element> {
 fn cells(it: &Inside, trace: &Trace) -> Vec<Cell> {
     let latency = &trace.latency_ns;
     let numbers = [
-        Some(Number::grouped(trace.reads())),
-        Some(Number::grouped(trace.empty())),
+        Some(Number::grouped(trace.read_call_count())),
+        Some(Number::grouped(trace.empty_read_count())),
         Some(Number::bytes(trace.requested_bytes.p50)),
         Some(Number::bytes(trace.brought_bytes.p50)),
         Some(Number::time(latency.p50)),
@@ -93,7 +93,7 @@ fn without_calls(page: &Page) -> impl Iterator<Item = Element> {
     titled_list("Without read calls", selected.map(line))
 }
 
-/// A link to each flame graph, and where its samples were taken.
+/// A link to each flame graph, with the functions in which most samples were taken.
 fn flame_graphs(page: &Page) -> impl Iterator<Item = Element> {
     let line = |it: &Inside| {
         let graph = it.flame_graph.as_ref()?;
@@ -109,8 +109,8 @@ fn flame_graphs(page: &Page) -> impl Iterator<Item = Element> {
     titled_list("Flame graphs", page.inside.iter().filter_map(line))
 }
 
-/// A path as the address of a link, relative to the page's folder or absolute. The result is never
-/// an address of another kind.
+/// A path as the address of a link, relative to the page's folder or absolute. The result never has
+/// a scheme or a host.
 fn href(path: &str) -> String {
     let encoded = utf8_percent_encode(path, ENCODED_IN_LINK).to_string();
     if path.starts_with("//") {

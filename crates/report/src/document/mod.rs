@@ -1,7 +1,7 @@
 //! The page as one self-contained HTML file: no network, no fonts, no other files.
 //!
-//! This module only lays out: the words come from [`Page`], the drawings from the charts. Empty
-//! sections are left out, except those whose emptiness is informative.
+//! This module only lays out: the words come from [`Page`], the drawings from the charts. Sections
+//! without content are left out.
 
 mod advice;
 mod answer;
@@ -25,14 +25,15 @@ use super::palette;
 use super::words::unbroken;
 use readlab_system::markup::{self, Element, element, words};
 
-/// A policy by which a browser loads nothing from anywhere, whatever a record holds.
+/// With this policy, a browser loads nothing from other addresses, whatever names a record
+/// contains.
 const CONTENT_SECURITY_POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 pub(super) struct Section {
     slug: &'static str,
     title: &'static str,
-    /// The first sentence of the section.
+    /// The introduction below the heading.
     lead: &'static str,
     content: Vec<Element>,
 }
@@ -40,7 +41,7 @@ pub(super) struct Section {
 pub fn html(page: &Page) -> String {
     let advised = [facts::warnings(page), advice::section(page)].into_iter().flatten();
     let measured = sections::all(page).into_iter().chain(claims::section(&page.judged_claims));
-    let sections: Vec<Section> = advised.chain(measured).chain(facts::all(page)).collect();
+    let sections: Vec<Section> = advised.chain(measured).chain(facts::closing_sections(page)).collect();
     let target = page.target_titles.first().map_or("", String::as_str);
     let title = format!("readlab {} {}", page.verb, target.split(" · ").next().unwrap_or(""));
     let opening: Vec<Element> = std::iter::once(answer::answer(page)).chain(filter::controls(page)).collect();
@@ -75,7 +76,7 @@ pub fn charts(page: &Page) -> Vec<(String, String)> {
 fn head(title: &str, description: &str) -> Element {
     let meta = |name: &'static str, content: &str| element("meta").set("name", name).set("content", content);
     // Newlines in the style would be escaped.
-    let variables = palette::variables().replace('\n', " ");
+    let variables = palette::color_variables().replace('\n', " ");
     element("head")
         .with(element("meta").set("charset", "utf-8"))
         .with(
@@ -89,7 +90,7 @@ fn head(title: &str, description: &str) -> Element {
         .with(element("link").set("rel", "icon").set("href", "data:,"))
         .with(words("title", title.trim()))
         .with(element("style").text(&variables))
-        .with(element("style").verbatim(palette::CHART))
+        .with(element("style").verbatim(palette::CHART_STYLE))
         .with(element("style").verbatim(include_str!("../style.css")))
 }
 
@@ -138,7 +139,7 @@ impl Section {
     }
 }
 
-fn figure(chart: Chart) -> Element {
+fn figure_element(chart: Chart) -> Element {
     let heading = words("h3", &chart.title);
     element("figure").with(element("figcaption").with(heading)).with(chart.inline())
 }
@@ -150,11 +151,11 @@ fn side_by_side(parts: impl IntoIterator<Item = Element>) -> Option<Element> {
 }
 
 fn figures(charts: impl IntoIterator<Item = Chart>) -> Option<Element> {
-    side_by_side(charts.into_iter().map(figure))
+    side_by_side(charts.into_iter().map(figure_element))
 }
 
 fn folded(title: &str, content: impl IntoIterator<Item = Element>, open: bool) -> Element {
-    let details = element("details").maybe("open", open.then_some("open"));
+    let details = element("details").set_if_some("open", open.then_some("open"));
     details.with(words("summary", title)).all(content)
 }
 
@@ -172,8 +173,8 @@ fn titled_list(title: &str, items: impl IntoIterator<Item = Element>) -> impl It
     list(items).map(|list| [words("h3", title), list]).into_iter().flatten()
 }
 
-/// The colours of the languages; `None` if there is only one language.
-fn legend_words<'a>(languages: impl Iterator<Item = &'a str>) -> Option<Element> {
+/// A list of the languages with their colours; `None` if there is only one language.
+fn language_legend<'a>(languages: impl Iterator<Item = &'a str>) -> Option<Element> {
     let names = groups::firsts(languages, |name| *name);
     let entry = |name: &&str| element("li").with(table::dot(name)).text(name);
     let list = element("ul").class("legend").set("aria-label", "Colours of the languages");

@@ -1,7 +1,7 @@
 //! The sections that compare methods: ratios to the baseline as a forest plot in a table, cold and
 //! warm rates, and rates with every reading.
 
-use super::super::answer::figure;
+use super::super::answer::rate_or_time_words;
 use super::super::charts::{self, Chart, ChartRow, Dumbbells, Forest, ForestRow, PointKind};
 use super::super::columns::{self, COLUMNS, TableFacts};
 use super::super::page::Page;
@@ -11,7 +11,7 @@ use super::super::table::Cell;
 use super::super::words::{self as wording, NONE, Number, unbroken};
 use super::sections::charts_by_ranking;
 use super::table::{Column, TableRow, table, table_with_note};
-use super::{Section, figures, legend_words};
+use super::{Section, figures, language_legend};
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::float;
 use readlab_model::trial::TrialIndex;
@@ -21,8 +21,7 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
     [ranking(page), states(page), rates(page)].into_iter().flatten().collect()
 }
 
-/// The charts of these sections. Charts that the page shows as tables are files of their own as
-/// well.
+/// The charts of these sections. They include charts that the page only shows within tables.
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
     let rankings = page.rankings.iter().enumerate();
     let forests = rankings.filter_map(|(n, it)| {
@@ -39,7 +38,7 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
 fn ranking(page: &Page) -> Option<Section> {
     let ranked = || page.rankings.iter().filter(|ranking| !ranking.rows.is_empty());
     let languages = ranked().flat_map(|it| &it.rows).map(|row| row.language.as_str());
-    let content = legend_words(languages).into_iter().chain(ranked().map(ranking_table));
+    let content = language_legend(languages).into_iter().chain(ranked().map(ranking_table));
     let lead = "How many times as fast as the baseline each method is, within rounds, with the 95 % interval on a logarithmic scale. The line marks 1: an interval that crosses it is a tie, and its point is hollow. Rows between two rules share a rank. The diamond is the baseline.";
     Section::with_content("ranking", "Ranking", lead, content)
 }
@@ -54,14 +53,14 @@ fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
     let ci95 = row.ratio.and_then(|ratio| Some(ratio.ci95?.ends));
     let value = match row.ratio {
         _ if is_baseline => "baseline".to_owned(),
-        ratio => ratio.map_or_else(|| NONE.to_owned(), wording::ratio),
+        ratio => ratio.map_or_else(|| NONE.to_owned(), wording::ratio_words_with_tie),
     };
     let rank = row.rank.map_or_else(String::new, Rank::word);
     ForestRow {
         row: ChartRow { rank, ..ChartRow::new(row, value, Vec::new()) },
         estimate: if is_baseline { Some(1.0) } else { row.ratio.map(|it| it.estimate) },
         ci95,
-        significant: if is_baseline { PointKind::Baseline } else { PointKind::from_interval(ci95) },
+        point_kind: if is_baseline { PointKind::Baseline } else { PointKind::from_interval(ci95) },
     }
 }
 
@@ -71,8 +70,8 @@ fn ranking_table(ranking: &Ranking) -> Element {
     let mut columns: Vec<Column> = vec![Column::text("method"), Column::number("rank")];
     columns.extend(forest.iter().map(|it| Column::plot("times as fast as the baseline", it.axis())));
     columns.extend(["× baseline", if has_rates { "rate" } else { "median" }].map(Column::number));
-    let facts = TableFacts::of_ranking(ranking, Center::Median);
-    let is_further = |it: &&columns::Column| it.in_ranking && it.has_any_value(facts, &ranking.rows);
+    let facts = TableFacts::from_ranking(ranking, Center::Median);
+    let is_further = |it: &&columns::Column| it.is_in_ranking && it.is_in_table(facts, &ranking.rows);
     let further: Vec<_> = COLUMNS.iter().filter(is_further).collect();
     columns.extend(further.iter().map(|it| match it.is_text {
         true => Column::text(it.heading(facts)),
@@ -85,7 +84,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
         let mark = if row.is_marked { wording::CONDUCT_MARK } else { "" };
         let next = ranking.rows.get(at + 1);
         let ends_group = next.is_some_and(|next| place(next) != place(row));
-        // Of rows beside others with rates, one without a rate comes last.
+        // Among rows with rates, a row without a rate is sorted last.
         let order = match has_rates {
             true => row.throughput.map_or(0.0, |rate| rate.0),
             false => float(row.wall.median),
@@ -95,7 +94,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
         table_row
     });
     let title = format!("{}{}", ranking.title(), ranking.distinction);
-    let reference = wording::capital(&ranking.reference_line().unwrap_or_default());
+    let reference = wording::capitalized(&ranking.reference_line().unwrap_or_default());
     let sizes = ranking.decodes.map_or_else(String::new, |_| format!(" {}.", ranking.size_words()));
     table_with_note(&title, &format!("{reference}.{sizes} Behind a ratio, “=” is a tie."), columns, rows)
 }
@@ -111,7 +110,7 @@ fn cells(
     let mut cells = vec![Cell::number(rank)];
     cells.extend(strip.map(Cell::Plot));
     let ratio = Cell::number(row.ratio.map(Number::ratio));
-    cells.extend([ratio, Cell::number(Number::new(figure(row), order))]);
+    cells.extend([ratio, Cell::number(Number::new(rate_or_time_words(row), order))]);
     cells.extend(further.iter().map(|it| match (it.number(row, facts), it.is_text) {
         (number, true) => Cell::text(number.map_or_else(|| NONE.to_owned(), |it| unbroken(&it.text))),
         (number, false) => Cell::number(number),
@@ -138,7 +137,7 @@ fn states_table(pairs: &RowPairs, dumbbells: &Dumbbells) -> Element {
     let drawn = [Column::text("method"), Column::plot("from cold to warm", dumbbells.axis())];
     let columns = drawn.into_iter().chain(["cold", "warm", "warm ÷ cold"].map(Column::number));
     let row = |(pair, strip): (&RowPair, Element)| {
-        let gain = Cell::number(Number::factor(pair.gain()));
+        let gain = Cell::number(Number::factor(pair.speedup()));
         let [from, to] = pair.numbers().map(Cell::number);
         TableRow::new(pair.to, "", vec![Cell::Plot(strip), from, to, gain])
     };
@@ -148,10 +147,10 @@ fn states_table(pairs: &RowPairs, dumbbells: &Dumbbells) -> Element {
 fn rates(page: &Page) -> Option<Section> {
     let mut content = vec![figures(charts_by_ranking(page, charts::ranking))?];
     let rows = || page.rankings.iter().flat_map(|ranking| &ranking.rows);
-    if rows().any(|row| row.readings.len() > charts::DOTS_MOST) {
+    if rows().any(|row| row.readings.len() > charts::DOTS_MAX) {
         let note = format!(
             "Of a trial with more than {} readings, one dot shows those that are side by side; every reading counts in the bars and intervals.",
-            charts::DOTS_MOST
+            charts::DOTS_MAX
         );
         content.push(words("p", &note).class("note"));
     }

@@ -16,7 +16,7 @@ use super::super::table::Cell;
 use super::super::words::{self as wording, Number};
 use super::table::{Column, TableRow, table};
 use super::{
-    Section, figure, figures, fleet, folded, inside, item, list, ranking, side_by_side, titled_list,
+    Section, figure_element, figures, fleet, folded, inside, item, list, ranking, side_by_side, titled_list,
 };
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::{Summary, float};
@@ -47,8 +47,8 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
     ranking::all(page).into_iter().chain(others.into_iter().flatten()).collect()
 }
 
-/// The places of the same content: a sentence for each place, and for each method a dumbbell from the
-/// first place to the other one.
+/// The places of the same content: a sentence for each place, and for each method a dumbbell from
+/// the first place to the other one.
 fn places(page: &Page) -> Option<Section> {
     let sentences = page.locations.tables.iter().map(|it| &it.sentence).chain(&page.locations.not_compared);
     let tables = page.locations.tables.iter().filter_map(|located| {
@@ -59,7 +59,7 @@ fn places(page: &Page) -> Option<Section> {
     Section::with_content("places", "Places", lead, list(sentences.map(item)).into_iter().chain(tables))
 }
 
-/// The dumbbells as charts; the page has them in its tables.
+/// The dumbbells of places as charts for files. The page has the same dumbbells in its tables.
 fn place_charts(page: &Page) -> Vec<Chart> {
     let tables = page.locations.tables.iter().enumerate();
     let chart = |(n, located): (usize, &LocationTable)| {
@@ -70,7 +70,7 @@ fn place_charts(page: &Page) -> Vec<Chart> {
 }
 
 fn dumbbell_table(located: &LocationTable, pairs: &RowPairs, dumbbells: &Dumbbells) -> Element {
-    let [first, there] = &pairs.ends;
+    let [first, there] = &pairs.end_names;
     let drawn = [Column::text("method"), Column::plot("from the first place to the other", dumbbells.axis())];
     let numbers = [first.as_str(), there.as_str(), "there ÷ first"].map(Column::number);
     let row = |(pair, strip): (&RowPair, Element)| {
@@ -139,8 +139,8 @@ fn sweep_charts(page: &Page) -> Vec<Chart> {
     let both = series.flat_map(|(n, series)| {
         let slug = |kind: &str| format!("sweep-{n}-{kind}");
         [
-            charts::rates(series, slug("rate")),
-            charts::times(series, slug("time")),
+            charts::rates_by_size(series, slug("rate")),
+            charts::times_by_size(series, slug("time")),
             charts::device_shares(series, slug("device")),
         ]
     });
@@ -150,7 +150,7 @@ fn sweep_charts(page: &Page) -> Vec<Chart> {
 }
 
 /// The section of a sweep: its charts, the facts of each line, and the numbers by size; `None` for
-/// another record, or for a sweep without files.
+/// a record of another kind, or for a sweep without files.
 fn sweep(page: &Page) -> Option<Section> {
     let series = || page.sweep.iter().flat_map(|view| &view.series);
     let numbers = series().map(|series| {
@@ -164,7 +164,7 @@ fn sweep(page: &Page) -> Option<Section> {
     Section::with_content("sizes", "Sizes", lead, content.chain(numbers))
 }
 
-/// The facts of the line, and the sizes that deviate from it.
+/// The facts of the fitted line, and the sizes that deviate from the line.
 fn line_facts(series: &Series) -> Vec<Element> {
     let lines = std::iter::once(series.headline()).chain(series.line_words());
     let band = series.band.iter().map(|sentence| format!("leaves the line: {sentence}"));
@@ -189,18 +189,19 @@ fn effort(page: &Page) -> Option<Section> {
 
 fn effort_table(ranking: &Ranking) -> Element {
     let kinds: BTreeSet<&String> = ranking.rows.iter().flat_map(|row| row.counts.keys()).collect();
-    let facts = TableFacts::of_ranking(ranking, Center::Median);
-    let is_shown = |it: &&columns::Column| it.in_effort.is_some() && it.has_any_value(facts, &ranking.rows);
+    let facts = TableFacts::from_ranking(ranking, Center::Median);
+    let is_shown =
+        |it: &&columns::Column| it.effort_heading.is_some() && it.is_in_table(facts, &ranking.rows);
     let meters: Vec<_> = COLUMNS.iter().filter(is_shown).collect();
     let mut columns = vec![Column::text("method"), Column::number("wall")];
-    columns.extend(meters.iter().filter_map(|it| it.in_effort).map(Column::number));
+    columns.extend(meters.iter().filter_map(|it| it.effort_heading).map(Column::number));
     columns.push(Column::number("processors"));
     columns.extend(kinds.iter().map(|kind| Column::number(kind)));
     let row = |row: &RankingRow| {
-        let wall = Number::new(wording::value(Meter::WallNs, row.wall.median), float(row.wall.median));
+        let wall = Number::new(wording::meter_value(Meter::WallNs, row.wall.median), float(row.wall.median));
         let mut numbers = vec![Some(wall)];
-        numbers.extend(meters.iter().map(|it| it.median(row)));
-        numbers.push(row.cores.map(|cores| Number::new(wording::cores(cores), cores)));
+        numbers.extend(meters.iter().map(|it| it.meter_median(row)));
+        numbers.push(row.cores.map(|cores| Number::new(wording::cores_words(cores), cores)));
         numbers.extend(kinds.iter().map(|kind| {
             let value = row.counts.get(*kind)?.value?;
             Some(Number::new(wording::count_in_unit(kind, value), float(value)))
@@ -213,12 +214,13 @@ fn effort_table(ranking: &Ranking) -> Element {
 }
 
 fn counting_methods(page: &Page) -> Option<Element> {
-    let ways = page.counted.iter().flat_map(|(kind, ways)| {
+    let ways = page.counting_methods.iter().flat_map(|(kind, ways)| {
         let described = ways.iter().map(|way| words("dd", way));
         std::iter::once(words("dt", kind)).chain(described)
     });
     let list = element("dl").class("ways").all(ways);
-    (!page.counted.is_empty()).then(|| folded("How it was counted, and why some was not", [list], false))
+    (!page.counting_methods.is_empty())
+        .then(|| folded("How it was counted, and why some was not", [list], false))
 }
 
 fn percentiles(page: &Page) -> Option<Section> {
@@ -226,7 +228,7 @@ fn percentiles(page: &Page) -> Option<Section> {
     let held = |metric: &Meter| rows().any(|row| row.summaries.contains_key(metric));
     let metrics = Meter::summarised().filter(held).map(|metric| {
         let of = |row: &RankingRow| row.summaries.get(&metric).cloned();
-        folded_percentiles(page, metric.words(), "readings", of, |value| wording::value(metric, value))
+        folded_percentiles(page, metric.words(), "readings", of, |value| wording::meter_value(metric, value))
     });
     let again = rows().filter(|row| row.count_summaries.values().any(|it| it.n > 1));
     let kinds: BTreeSet<&String> = again.flat_map(|row| row.count_summaries.keys()).collect();
@@ -261,13 +263,13 @@ fn folded_percentiles(
         let caption = format!("{}: {name}", ranking.title());
         Some(table(&caption, [Column::text("method")].into_iter().chain(numbers), rows))
     });
-    folded(&wording::capital(name), tables, name == Meter::WallNs.words())
+    folded(&wording::capitalized(name), tables, name == Meter::WallNs.words())
 }
 
 fn curves(page: &Page) -> Option<Section> {
     let trials = |curve: &Curve| curve.trials.iter().map(TrialIndex::to_string).collect::<Vec<_>>().join(" ");
     let drawn = page.curves.iter().zip(curve_charts(page));
-    let drawn = drawn.map(|(curve, chart)| figure(chart).set("data-trials", trials(curve)));
+    let drawn = drawn.map(|(curve, chart)| figure_element(chart).set("data-trials", trials(curve)));
     let lead = "The same method with one setting changed and all others kept. Rate at the median, with its 95 % interval. Where a search is named, each setting was read only as often as it stayed in it.";
     Section::with_content("settings", "Settings", lead, side_by_side(drawn))
 }

@@ -1,5 +1,5 @@
-//! Tables that can be sorted by a click or a key on a column's head. The numbers of a drawing are
-//! in another column.
+//! Tables that a reader of the page sorts by a click or a key on the head of a column. A drawing in
+//! a cell has its numbers in another column.
 
 use super::super::name::MethodLabel;
 use super::super::palette::language_class;
@@ -22,7 +22,7 @@ enum ColumnKind {
 pub(crate) struct TableRow {
     trial: Option<TrialIndex>,
     dot: Option<Element>,
-    /// Whether there is a rule below the row, because it is the last of a group.
+    /// Whether the row is the last of a group, and so has a rule below it.
     pub(super) ends_group: bool,
     cells: Vec<Cell>,
 }
@@ -31,7 +31,7 @@ impl TableRow {
     /// The row of a method: its name, with a dot in the colour of its language, and these cells.
     pub(super) fn new<'a>(label: impl Into<MethodLabel<'a>>, mark: &str, cells: Vec<Cell>) -> TableRow {
         let label = label.into();
-        let name = Cell::Short(format!("{}{mark}", label.short), label.name.to_owned());
+        let name = Cell::Short(format!("{}{mark}", label.short_name), label.name.to_owned());
         TableRow {
             trial: Some(label.trial),
             dot: Some(dot(label.language)),
@@ -47,7 +47,7 @@ impl From<Vec<Cell>> for TableRow {
     }
 }
 
-/// A dot in the colour of a language. Words beside it name the language.
+/// A dot in the colour of a language. The text beside the dot or its title names the language.
 pub(super) fn dot(language: &str) -> Element {
     element("i").class(&format!("dot {}", language_class(language))).set("title", language)
 }
@@ -78,7 +78,7 @@ impl Column {
     }
 
     fn head(&self) -> Element {
-        let head = element("th").set("scope", "col").class(class(self.kind));
+        let head = element("th").set("scope", "col").class(css_class(self.kind));
         match &self.axis {
             Some(axis) => head.with(words("span", &self.title).class("unseen")).with(axis.clone()),
             None => {
@@ -126,14 +126,14 @@ fn row_element(row: TableRow, columns: &[Column]) -> Element {
     let cells = cells.into_iter().zip(columns).enumerate().map(|(at, (cell, column))| {
         let laid_out = if at == 0 { element("th").set("scope", "row") } else { element("td") };
         // Numbers are the default kind, because most cells are numbers.
-        let kind = Some(class(column.kind)).filter(|_| at > 0 && column.kind != ColumnKind::Number);
-        let laid_out = laid_out.maybe("class", kind);
+        let kind = Some(css_class(column.kind)).filter(|_| at > 0 && column.kind != ColumnKind::Number);
+        let laid_out = laid_out.set_if_some("class", kind);
         match cell {
             Cell::Text(text) => laid_out.all(dot.take()).text(&text),
             Cell::Name(name, rest) => laid_out.all(dot.take()).text(&name).text(&rest),
             Cell::Short(short, whole) => {
                 let whole = Some(whole).filter(|whole| *whole != short);
-                laid_out.maybe("title", whole).all(dot.take()).text(&short)
+                laid_out.set_if_some("title", whole).all(dot.take()).text(&short)
             }
             Cell::Number(number) => {
                 let number = number.filter(|it| it.value.is_finite());
@@ -143,10 +143,13 @@ fn row_element(row: TableRow, columns: &[Column]) -> Element {
             Cell::Plot(drawing) => laid_out.with(drawing),
         }
     });
-    element("tr").maybe("class", ends_group.then_some("last")).maybe("data-trial", trial).all(cells)
+    element("tr")
+        .set_if_some("class", ends_group.then_some("last"))
+        .set_if_some("data-trial", trial)
+        .all(cells)
 }
 
-fn class(kind: ColumnKind) -> &'static str {
+fn css_class(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Text => "word",
         ColumnKind::Number => "number",

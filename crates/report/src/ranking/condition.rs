@@ -1,5 +1,5 @@
-//! The condition of a ranking in words: the cache state, the transport, the archive, and whatever
-//! else distinguishes the ranking from others of its record.
+//! The condition of a ranking in words: the cache state, the transport, the archive, and other
+//! facts that distinguish the ranking from others of its record.
 
 use super::super::name::target_names;
 use super::super::words;
@@ -18,7 +18,7 @@ impl Ranking {
         self.state_and_transport() + &source
     }
 
-    /// The condition, with the work and the target where the record has several.
+    /// The condition, with the facts that distinguish the ranking from others of the record.
     pub fn full_condition(&self) -> String {
         self.condition() + &self.distinction
     }
@@ -27,13 +27,13 @@ impl Ranking {
     /// zip`.
     pub fn title(&self) -> String {
         let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
-        format!("{} · {}{source}", words::capital(&self.state_and_transport()), self.work)
+        format!("{} · {}{source}", words::capitalized(&self.state_and_transport()), self.work)
     }
 
     fn state_and_transport(&self) -> String {
         let is_above_cache = self.state == CacheState::Cold && self.cold_above.is_some();
         let above = if is_above_cache { " above a cache" } else { "" };
-        match (self.state, self.over) {
+        match (self.state, self.transport) {
             (CacheState::Unknown, over) => format!("over {} ({CACHE_UNKNOWN})", over.word()),
             (CacheState::Pressed, _) => match self.memory {
                 Some(bound) => format!("pressed to {bound}"),
@@ -48,13 +48,13 @@ impl Ranking {
 /// Which facts, beyond the condition, distinguish the rankings of a record.
 #[derive(Debug, Clone)]
 pub(super) struct DistinguishedBy {
-    work: bool,
+    work_differs: bool,
     /// The names of the targets; `None` if all trials read the same one.
-    targets: Option<Targets<String>>,
+    target_names: Option<Targets<String>>,
     /// Whether some trials read blocks of a file and others the whole file.
-    blocks: bool,
-    together: bool,
-    settings: bool,
+    blocks_differ: bool,
+    readers_differ: bool,
+    settings_differ: bool,
 }
 
 impl DistinguishedBy {
@@ -65,23 +65,28 @@ impl DistinguishedBy {
         let has_targets = differ(ranked().map(|trial| target(trial).map(|target| &target.path)));
         let has_readers = record.targets.iter().any(|target| target.readers.is_some());
         DistinguishedBy {
-            work: differ(ranked().map(|trial| trial.work)),
-            targets: has_targets.then(|| target_names(&record.targets)),
-            blocks: differ(ranked().filter_map(target).map(|target| target.blocks().is_some())),
-            together: has_readers || differ(ranked().map(|trial| target(trial)?.together())),
-            settings: differ(ranked().map(|trial| target(trial)?.settings_words())),
+            work_differs: differ(ranked().map(|trial| trial.work)),
+            target_names: has_targets.then(|| target_names(&record.targets)),
+            blocks_differ: differ(ranked().filter_map(target).map(|target| target.blocks().is_some())),
+            readers_differ: has_readers || differ(ranked().map(|trial| target(trial)?.concurrent_readers())),
+            settings_differ: differ(ranked().map(|trial| target(trial)?.settings_words())),
         }
     }
 
     /// The distinguishing facts in parentheses: the work, the name of the target, its blocks, the
     /// number of ranks or readers, and the settings of the system.
     pub(super) fn words(&self, work: Work, target: TargetIndex, facts: Option<&TargetFacts>) -> String {
-        let name = self.targets.as_ref().and_then(|names| names.get(target)).cloned();
-        let blocks = facts.filter(|_| self.blocks).and_then(|facts| Pieces::from_facts(facts, work));
-        let together = facts.filter(|_| self.together).and_then(together);
-        let settings = facts.filter(|_| self.settings).and_then(TargetFacts::settings_words);
-        let parts =
-            [self.work.then(|| work.to_string()), name, blocks.map(Pieces::words), together, settings];
+        let name = self.target_names.as_ref().and_then(|names| names.get(target)).cloned();
+        let blocks = facts.filter(|_| self.blocks_differ).and_then(|facts| Pieces::from_facts(facts, work));
+        let together = facts.filter(|_| self.readers_differ).and_then(readers_words);
+        let settings = facts.filter(|_| self.settings_differ).and_then(TargetFacts::settings_words);
+        let parts = [
+            self.work_differs.then(|| work.to_string()),
+            name,
+            blocks.map(Pieces::words),
+            together,
+            settings,
+        ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
@@ -91,8 +96,9 @@ fn differ<T: Ord>(values: impl Iterator<Item = T>) -> bool {
     values.collect::<BTreeSet<T>>().len() > 1
 }
 
-/// How many ranks or readers read a target together, in words.
-pub(super) fn together(facts: &TargetFacts) -> Option<String> {
+/// The number of ranks or readers that read a target together, in words; `None` if the record has
+/// no such number.
+pub(super) fn readers_words(facts: &TargetFacts) -> Option<String> {
     let plural = |count: Option<u32>, word| count.map(|count| words::plural(count as usize, word));
     let has_copies = facts.copies_in.is_some() && facts.readers > Some(1);
     let of_copies = if has_copies { " of copies" } else { "" };

@@ -15,7 +15,7 @@ mod unmeasured;
 
 pub(super) use pieces::Pieces;
 pub(super) use proof::StateProof;
-use proof::Touched;
+use proof::TouchCounts;
 pub(super) use rank::{Rank, Reference};
 pub(super) use row::{ChartReading, RankingRow};
 pub(super) use unmeasured::Unmeasured;
@@ -43,7 +43,7 @@ use std::collections::BTreeMap;
 
 /// The properties that all trials of one ranking share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct RankingKey {
     target: TargetIndex,
     decodes: Option<Archive>,
     work: Work,
@@ -61,13 +61,13 @@ pub struct Ranking {
     pub decodes: Option<Archive>,
     /// The bytes that are read, from which rates are computed: the size, or the decoded size.
     pub bytes_out: Option<Bytes>,
-    /// The range of the target that is read, if the user chose one.
+    /// The range of the target that is read; `None` if the user chose no range.
     pub range: Option<RangeFacts>,
     /// The pieces in which the target is read; `None` for a file that is read whole.
     pub pieces: Option<Pieces>,
-    /// The ranks or readers that read the target together, such as `2 readers`; `None` where one
-    /// always reads alone.
-    pub together: Option<String>,
+    /// The ranks or readers that read the target together, such as `2 readers`; `None` if the run
+    /// has no such targets.
+    pub readers_words: Option<String>,
     /// The settings of the system under which the target is read, such as `read-ahead=4MiB`; `None`
     /// if the run races none.
     pub settings: Option<String>,
@@ -75,15 +75,15 @@ pub struct Ranking {
     pub memory: Option<MemoryBound>,
     pub work: Work,
     pub state: CacheState,
-    /// The indifference zone by which trials stopped: the share by which a trial may be slower than
-    /// the fastest and be as good. 0 if every difference mattered.
-    pub indifference: f64,
-    /// The caches that still hold the target when it is cold; `None` if not cold, or if no lower
-    /// cache is known.
+    /// The indifference zone of the run: a trial that is slower than the fastest by at most this
+    /// share counts as equally good. 0 if every difference counts.
+    pub indifference_share: f64,
+    /// The caches that still hold the target when it is cold; `None` in other states, and if no
+    /// lower cache is known.
     pub cold_above: Option<String>,
     /// The known facts about the layers below a cold target, one line each.
-    pub below: Vec<String>,
-    pub over: Transport,
+    pub layer_lines: Vec<String>,
+    pub transport: Transport,
     /// What distinguishes this ranking from others of the record with the same condition, for
     /// example ` (lines)` or ` (lines, data.zip)`; often empty.
     pub distinction: String,
@@ -97,7 +97,8 @@ pub struct Ranking {
     pub unmeasured: Vec<Unmeasured>,
     /// What was proven about the cache over all accepted samples, without the controls.
     pub proof: StateProof,
-    pub touched: Option<Touched>,
+    /// The readings by their evidence that the bytes were touched; `None` if no turn was metered.
+    pub touch_counts: Option<TouchCounts>,
     /// The best rates of the machine in this state, slowest first.
     pub bounds: Vec<Bound>,
     /// Why cold readings may be faster than the device, and which limits were replaced.
@@ -113,12 +114,12 @@ pub struct Ranking {
 /// The scan that only touches pages, by its name in the protocol.
 const TOUCH_SCAN: &str = "touch";
 
-/// The shares of bytes that readings under a bound read again differ if the least and the most are
-/// further apart than this, and than this share of the most.
-const UNEVEN_POINTS: f64 = 0.1;
-const UNEVEN_SHARE: f64 = 0.2;
+/// The shares of re-read bytes of a method are uneven if the largest exceeds the least by more than
+/// this, and by more than [`UNEVEN_RELATIVE_MIN`] of the largest.
+const UNEVEN_DIFFERENCE_MIN: f64 = 0.1;
+const UNEVEN_RELATIVE_MIN: f64 = 0.2;
 
-/// Largest number of methods that are named for it.
+/// Of the methods with uneven shares, the sentence names at most this many.
 const UNEVEN_NAMED_MAX: usize = 3;
 
 struct RankingContext<'a> {
@@ -130,9 +131,9 @@ struct RankingContext<'a> {
 }
 
 impl Ranking {
-    /// Whether a trial may be shown as the fastest, alone or tied: it has the first rank, others
-    /// are below it, and no trial without a rank may be faster.
-    pub fn leads(&self, row: &RankingRow) -> bool {
+    /// Whether a trial may be shown as the fastest, alone or tied: it has the first rank, another
+    /// trial does not, and no trial without a rank may be faster.
+    pub fn is_leader(&self, row: &RankingRow) -> bool {
         row.is_first()
             && self.unranked_before_first().next().is_none()
             && !self.rows.iter().all(RankingRow::is_first)
@@ -146,18 +147,19 @@ impl Ranking {
         self.row(self.reference.as_ref()?.index)
     }
 
-    /// The rows without a rank that may be the fastest: no row with a lower median has a rank.
+    /// The rows without a rank that may be the fastest: those with a lower median than all ranked
+    /// rows.
     pub(super) fn unranked_before_first(&self) -> impl Iterator<Item = &RankingRow> {
         self.rows.iter().take_while(|row| row.rank.is_none())
     }
 
-    /// The rows of each rank, in the order of their medians. Rows without a rank are in none.
-    pub(super) fn groups(&self) -> Vec<(usize, Vec<&RankingRow>)> {
+    /// The place of each rank with its rows, in the order of their medians. Rows without a rank are
+    /// left out.
+    pub(super) fn rows_by_rank(&self) -> Vec<(usize, Vec<&RankingRow>)> {
         groups::by_key(self.rows.iter().filter_map(|row| Some((row.rank?.place, row))))
     }
 
-    /// Whether the reference was named or chosen beforehand, and not only because it is the
-    /// fastest.
+    /// Whether the reference was named or chosen before the run. If not, it is merely the fastest.
     pub(super) fn has_chosen_reference(&self) -> bool {
         self.reference.as_ref().is_some_and(|it| it.why != WhyReference::Fastest)
     }
@@ -165,11 +167,15 @@ impl Ranking {
     /// The rankings of a record, in the order of target, archive, work and state, with their
     /// limits.
     pub fn all(record: &Record, limits: &[Limit]) -> Vec<Ranking> {
-        let mut groups: BTreeMap<Key, Vec<&TrialRecord>> = BTreeMap::new();
+        let mut groups: BTreeMap<RankingKey, Vec<&TrialRecord>> = BTreeMap::new();
         for it in &record.trials {
             let trial = &it.trial;
-            let key =
-                Key { target: trial.target, decodes: trial.decodes, work: trial.work, state: trial.state };
+            let key = RankingKey {
+                target: trial.target,
+                decodes: trial.decodes,
+                work: trial.work,
+                state: trial.state,
+            };
             groups.entry(key).or_default().push(it);
         }
         join_lone_controls(&mut groups);
@@ -181,7 +187,7 @@ impl Ranking {
     }
 }
 
-/// The rows of two trials, which may be in different rankings.
+/// The rows of two trials, which may be in different rankings; `None` if one of them has no row.
 pub(super) fn rows_of_pair(rankings: &[Ranking], pair: [TrialIndex; 2]) -> Option<[&RankingRow; 2]> {
     let row = |trial: TrialIndex| rankings.iter().find_map(|ranking| ranking.row(trial));
     let [first, second] = pair.map(row);
@@ -190,11 +196,11 @@ pub(super) fn rows_of_pair(rankings: &[Ranking], pair: [TrialIndex; 2]) -> Optio
 
 /// Moves controls whose work no other trial has to a ranking of the same target, archive and state:
 /// beside commands that are only compared by their output, controls count newlines.
-fn join_lone_controls(groups: &mut BTreeMap<Key, Vec<&TrialRecord>>) {
-    let is_lone = |key: &Key| groups[key].iter().all(|it| it.trial.is_control());
-    let (lone, ranked): (Vec<Key>, Vec<Key>) = groups.keys().copied().partition(is_lone);
+fn join_lone_controls(groups: &mut BTreeMap<RankingKey, Vec<&TrialRecord>>) {
+    let is_lone = |key: &RankingKey| groups[key].iter().all(|it| it.trial.is_control());
+    let (lone, ranked): (Vec<RankingKey>, Vec<RankingKey>) = groups.keys().copied().partition(is_lone);
     for key in lone {
-        let host = ranked.iter().find(|other| Key { work: key.work, ..**other } == key);
+        let host = ranked.iter().find(|other| RankingKey { work: key.work, ..**other } == key);
         if let Some(host) = host
             && let Some(controls) = groups.remove(&key)
         {
@@ -204,8 +210,8 @@ fn join_lone_controls(groups: &mut BTreeMap<Key, Vec<&TrialRecord>>) {
 }
 
 impl RankingContext<'_> {
-    fn ranking(&self, key: Key, trials: &[&TrialRecord]) -> Ranking {
-        let Key { target, decodes, work, state } = key;
+    fn ranking(&self, key: RankingKey, trials: &[&TrialRecord]) -> Ranking {
+        let RankingKey { target, decodes, work, state } = key;
         let facts = self.record.targets.get(target);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
@@ -215,11 +221,11 @@ impl RankingContext<'_> {
         measured.sort_by_key(|it| (it.row.wall.median, it.row.index));
         let (mut controls, mut ranked): (Vec<_>, Vec<_>) =
             measured.into_iter().partition(|it| it.trial.trial.is_control());
-        let reference = Reference::among(self.record, &ranked);
-        let noise = rank::compare(&mut ranked, reference.as_ref());
+        let reference = Reference::choose(self.record, &ranked);
+        let noise = rank::assign_ranks(&mut ranked, reference.as_ref());
         for it in &mut controls {
             let own_noise = SharedNoise::from_trials([it.trial]);
-            it.row.locate(own_noise.location(it.row.index));
+            it.row.set_interval(own_noise.location(it.row.index));
         }
         for it in &mut ranked {
             it.row.diagnosis = verdict::judge(self.record, self.limits, &noise, it.trial);
@@ -237,19 +243,24 @@ impl RankingContext<'_> {
             bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
             range: facts.and_then(|facts| facts.range),
             pieces: facts.and_then(|facts| Pieces::from_facts(facts, work)),
-            together: facts.and_then(condition::together),
+            readers_words: facts.and_then(condition::readers_words),
             settings: facts.and_then(TargetFacts::settings_words),
             memory: facts.and_then(|facts| facts.memory.as_ref()).map(|memory| memory.bound),
             work,
             state,
-            indifference: self.record.header.resume_plan.as_ref().map_or(0.0, |it| it.rules.indifference),
-            below: cold.map(|facts| layer_lines(facts, cold_above.as_deref())).unwrap_or_default(),
+            indifference_share: self
+                .record
+                .header
+                .resume_plan
+                .as_ref()
+                .map_or(0.0, |it| it.rules.indifference),
+            layer_lines: cold.map(|facts| layer_lines(facts, cold_above.as_deref())).unwrap_or_default(),
             cold_above,
-            over: facts.map_or_else(Transport::default, TargetFacts::transport),
+            transport: facts.map_or_else(Transport::default, TargetFacts::transport),
             reference,
             proof: StateProof::from_trials(ranked_trials().map(|trial| (trial, size))),
             explanations: self.explanations(key, &ranked),
-            touched: Touched::count(trials, ranked_trials()),
+            touch_counts: TouchCounts::from_trials(trials, ranked_trials()),
             controls: controls.into_iter().map(|it| it.row).collect(),
             unmeasured: Unmeasured::all(&unmeasured, &self.names),
             search: SearchView::from_trials(trials),
@@ -270,15 +281,15 @@ impl RankingContext<'_> {
         searched.filter_map(row).collect()
     }
 
-    /// Why cold readings may be faster than the device. If any trial was ranked, also which limits
-    /// were replaced, and which trials do less work than others.
-    fn explanations(&self, key: Key, ranked: &[MeasuredRow]) -> Vec<String> {
+    /// Why cold readings may be faster than the device, which limits were replaced, which trials do
+    /// less work than others, and which readings under a bound are uneven.
+    fn explanations(&self, key: RankingKey, ranked: &[MeasuredRow]) -> Vec<String> {
         let mut lines = Vec::new();
         if key.state == CacheState::Cold && !key.work.finds_names() {
             lines.extend(verdict::explain_device_bytes(self.record, key.target));
         }
         if !ranked.is_empty() {
-            lines.extend(verdict::replaced_words(self.record, self.limits, key.target, key.state));
+            lines.extend(verdict::replaced_limit_sentences(self.record, self.limits, key.target, key.state));
         }
         lines.extend(touching_words(ranked));
         if key.state == CacheState::Pressed {
@@ -289,7 +300,7 @@ impl RankingContext<'_> {
 }
 
 /// A sentence on the methods whose readings under a bound read very different shares of their bytes
-/// again; `None` if there are none. Their state is steady by the share in memory, but not by this.
+/// again; `None` if there are no such methods. Their share in memory is steady all the same.
 fn uneven_words(record: &Record, ranked: &[MeasuredRow]) -> Option<String> {
     let uneven: Vec<String> = ranked
         .iter()
@@ -297,7 +308,7 @@ fn uneven_words(record: &Record, ranked: &[MeasuredRow]) -> Option<String> {
             let bytes = record.target_of(&it.trial.trial)?.useful_bytes();
             let rereads = || it.trial.samples.iter().filter_map(|sample| sample.device_reads_per_byte(bytes));
             let (least, most) = (rereads().reduce(f64::min)?, rereads().reduce(f64::max)?);
-            let is_uneven = most - least > UNEVEN_POINTS.max(UNEVEN_SHARE * most);
+            let is_uneven = most - least > UNEVEN_DIFFERENCE_MIN.max(UNEVEN_RELATIVE_MIN * most);
             is_uneven.then(|| format!("{} {} to {}", it.row.id, words::percent(least), words::percent(most)))
         })
         .collect();
@@ -313,7 +324,7 @@ fn uneven_words(record: &Record, ranked: &[MeasuredRow]) -> Option<String> {
 }
 
 /// A sentence that trials which only touch the pages of a mapping do less work than the others;
-/// `None` if that is true of none or of all.
+/// `None` if no trial does so, or if all do.
 fn touching_words(ranked: &[MeasuredRow]) -> Option<String> {
     let touches = |it: &&MeasuredRow| it.row.method.scan.as_deref() == Some(TOUCH_SCAN);
     let names: Vec<&str> = ranked.iter().filter(touches).map(|it| it.row.name.as_str()).collect();
@@ -331,6 +342,6 @@ fn touching_words(ranked: &[MeasuredRow]) -> Option<String> {
 fn layer_lines(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
     let above = cold_above.map(|cache| format!("cold above: {cache}"));
     let chain = layers::words(&facts.layers).map(|chain| format!("layers: {chain}"));
-    let not_probed = facts.hidden_cache.as_ref().and_then(HiddenCache::not_probed);
+    let not_probed = facts.hidden_cache.as_ref().and_then(HiddenCache::not_probed_sentence);
     above.into_iter().chain(chain).chain(not_probed).collect()
 }

@@ -1,5 +1,5 @@
-//! The pieces in which a target is read: files of a tree, names below a folder, blocks at places of a
-//! file, or ranges.
+//! The pieces in which a target is read: files of a tree, names below a folder, blocks of a file,
+//! or ranges of a file.
 
 use super::super::words;
 use readlab_model::target::TargetFacts;
@@ -7,7 +7,7 @@ use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::trial::Work;
 use readlab_model::units::Bytes;
 
-/// The number of pieces that one reading reads.
+/// The kind and the number of pieces that one reading reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pieces {
     Files(u64),

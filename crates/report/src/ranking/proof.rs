@@ -1,6 +1,6 @@
 //! The proofs of a ranking. The proof of the state is what is known about the cache over all
-//! accepted samples. The other proof is how many readings are known to have touched the bytes,
-//! instead of answering from memory, by the meter that shows it.
+//! accepted samples. The other proof counts the readings that certainly touched the bytes instead
+//! of answering from memory, by the meter that shows this.
 
 use super::super::words;
 use readlab_analysis::stats::float;
@@ -28,7 +28,7 @@ pub struct StateProof {
     /// Number of samples whose residency is known both before and after.
     pub residency_known: usize,
     /// Number of samples whose residency is an estimate from some pages of the file.
-    #[serde(rename = "residency_estimated", skip_serializing_if = "is_none")]
+    #[serde(rename = "residency_estimated", skip_serializing_if = "is_zero")]
     pub residency_estimated: usize,
     /// Number of samples whose device bytes are known.
     #[serde(rename = "device_bytes_known")]
@@ -36,18 +36,19 @@ pub struct StateProof {
     /// Number of cold samples that went through the page cache and left less than the file in it.
     /// Only their device bytes prove them.
     #[serde(rename = "by_device_bytes_alone")]
-    pub by_device_alone: usize,
-    /// Number of cold samples of commands run as they are that read a part of the file and left it
-    /// in the cache; it came from below.
-    #[serde(rename = "of_a_part", skip_serializing_if = "is_none")]
-    pub of_part: usize,
-    /// Number of cold samples of commands run as they are that left nothing in the cache: they read
-    /// past it, or read nothing.
-    #[serde(skip_serializing_if = "is_none")]
+    pub proven_by_device_alone: usize,
+    /// Number of cold samples of commands without a contender that read a part of the file from
+    /// below and left this part in the cache.
+    #[serde(rename = "of_a_part", skip_serializing_if = "is_zero")]
+    pub part_reads: usize,
+    /// Number of cold samples of commands without a contender that left nothing in the cache: they
+    /// bypassed the cache, or read nothing.
+    #[serde(skip_serializing_if = "is_zero")]
     pub left_nothing: usize,
     /// Number of cold samples that went through the page cache, left less than the file in it and
-    /// read nothing from the device, as from a hole: nothing proves that they read the file.
-    #[serde(skip_serializing_if = "is_none")]
+    /// read nothing from the device, for example because the file is a hole. Nothing proves that
+    /// they read the file.
+    #[serde(skip_serializing_if = "is_zero")]
     pub unproven: usize,
     pub rejected: usize,
     /// Share of the file's pages in the cache before a reading.
@@ -64,13 +65,13 @@ pub struct StateProof {
     pub below_share: Option<Range>,
 }
 
-fn is_none(samples: &usize) -> bool {
+fn is_zero(samples: &usize) -> bool {
     *samples == 0
 }
 
 impl Range {
     /// The range of some values; `None` without values.
-    pub(super) fn over(values: impl Iterator<Item = f64>) -> Option<Range> {
+    pub(super) fn covering(values: impl Iterator<Item = f64>) -> Option<Range> {
         values.fold(None, |range, value| {
             let Range { low, high } = range.unwrap_or(Range { low: value, high: value });
             Some(Range { low: low.min(value), high: high.max(value) })
@@ -79,17 +80,25 @@ impl Range {
 }
 
 impl StateProof {
-    /// The number of samples whose device bytes are missing, of those that only device bytes prove,
-    /// and of those that nothing proves; empty where all three are zero.
-    fn of_device(&self) -> String {
-        let StateProof { samples, device_known, by_device_alone, of_part, left_nothing, unproven, .. } = self;
+    /// The numbers of samples without device bytes, of samples that only device bytes prove, and of
+    /// samples that are not proven; empty if all of them are zero.
+    fn device_words(&self) -> String {
+        let StateProof {
+            samples,
+            device_known,
+            proven_by_device_alone,
+            part_reads,
+            left_nothing,
+            unproven,
+            ..
+        } = self;
         let mut text = String::new();
         if device_known < samples {
             text += &format!(" (device bytes known for {device_known} of {samples})");
         }
         for (count, what) in [
-            (by_device_alone, "left less than the file in the cache: device bytes alone prove them"),
-            (of_part, "read a part: what they left in the cache came from there"),
+            (proven_by_device_alone, "left less than the file in the cache: device bytes alone prove them"),
+            (part_reads, "read a part: what they left in the cache came from there"),
             (left_nothing, "left nothing in the cache: they read past it, or nothing"),
             (
                 unproven,
@@ -106,7 +115,11 @@ impl StateProof {
     pub(crate) fn words(&self, over: Transport) -> String {
         let from_device = match over {
             Transport::File | Transport::Tree | Transport::Places => {
-                format!("from the device {} of the size{}", share_range(self.device_share), self.of_device())
+                format!(
+                    "from the device {} of the size{}",
+                    share_range_words(self.device_share),
+                    self.device_words()
+                )
             }
             Transport::Http | Transport::S3 => "what came from the device, the server read".to_owned(),
         };
@@ -115,7 +128,7 @@ impl StateProof {
             some => format!(" (estimated for {some}, from sampled pages)"),
         };
         let below = self.below_share.map_or_else(String::new, |share| {
-            format!("; the layer below read {} of the size", share_range(Some(share)))
+            format!("; the layer below read {} of the size", share_range_words(Some(share)))
         });
         format!(
             "residency known for {} of {} samples{}, {} rejected; in the cache before {}, after {}; {from_device}{below}",
@@ -123,21 +136,21 @@ impl StateProof {
             self.samples,
             estimated,
             self.rejected,
-            share_range(self.resident_before),
-            share_range(self.resident_after),
+            share_range_words(self.resident_before),
+            share_range_words(self.resident_after),
         )
     }
 
     /// The proof of samples that find names and read no file.
-    pub(crate) fn words_of_names(&self) -> String {
+    pub(crate) fn names_words(&self) -> String {
         format!(
             "names looked up (256 at most) for {} of {} samples, {} rejected; in memory before {}, after {}; device bytes \
              known for {}",
             self.residency_known,
             self.samples,
             self.rejected,
-            share_range(self.resident_before),
-            share_range(self.resident_after),
+            share_range_words(self.resident_before),
+            share_range_words(self.resident_after),
             self.device_known,
         )
     }
@@ -149,11 +162,11 @@ impl StateProof {
         let all = || trials.clone().map(|(trial, _)| trial);
         let samples = || all().flat_map(|trial| &trial.samples);
         let known = || samples().filter(|it| it.resident_before.is_some() && it.resident_after.is_some());
-        // A command run as it is may read only a part of its target.
-        let cold_samples_that_left_less = |is_part: bool, is_counted: fn(&Sample) -> bool| {
+        // A command without a contender may read only a part of its target.
+        let count_cold_samples_that_left_less = |is_part: bool, is_counted: fn(&Sample) -> bool| {
             all()
                 .filter(|it| it.trial.work.may_read_part() == is_part && !it.trial.work.finds_names())
-                .map(|it| cold_samples_that_left_less(it, is_counted))
+                .map(|it| count_cold_samples_that_left_less(it, is_counted))
                 .sum::<usize>()
         };
         StateProof {
@@ -161,21 +174,23 @@ impl StateProof {
             residency_known: known().count(),
             residency_estimated: known().filter(|sample| sample.resident_is_estimate).count(),
             device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
-            by_device_alone: cold_samples_that_left_less(false, |it| it.device_read_bytes != Some(0)),
-            unproven: cold_samples_that_left_less(false, |it| it.device_read_bytes == Some(0)),
-            of_part: cold_samples_that_left_less(true, |it| !left_nothing(it)),
-            left_nothing: cold_samples_that_left_less(true, left_nothing),
+            proven_by_device_alone: count_cold_samples_that_left_less(false, |it| {
+                it.device_read_bytes != Some(0)
+            }),
+            unproven: count_cold_samples_that_left_less(false, |it| it.device_read_bytes == Some(0)),
+            part_reads: count_cold_samples_that_left_less(true, |it| !left_no_page_in_cache(it)),
+            left_nothing: count_cold_samples_that_left_less(true, left_no_page_in_cache),
             rejected: all().map(|trial| trial.rejected.len()).sum(),
-            resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
-            resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
-            device_share: Range::over(shares_of_size(trials.clone(), |sample| sample.device_read_bytes)),
-            below_share: Range::over(shares_of_size(trials, |sample| sample.below_read_bytes)),
+            resident_before: Range::covering(samples().filter_map(|sample| sample.resident_before)),
+            resident_after: Range::covering(samples().filter_map(|sample| sample.resident_after)),
+            device_share: Range::covering(shares_of_size(trials.clone(), |sample| sample.device_read_bytes)),
+            below_share: Range::covering(shares_of_size(trials, |sample| sample.below_read_bytes)),
         }
     }
 }
 
-/// The lowest and the highest share, or one share if both are shown alike.
-fn share_range(range: Option<Range>) -> String {
+/// The lowest and the highest share, or one share if both have the same text.
+fn share_range_words(range: Option<Range>) -> String {
     match range {
         None => "not known".to_owned(),
         Some(Range { low, high }) if words::percent(low) == words::percent(high) => words::percent(low),
@@ -183,14 +198,15 @@ fn share_range(range: Option<Range>) -> String {
     }
 }
 
-/// Whether a reading left no page in the cache. An estimate sees only some of them.
-fn left_nothing(sample: &Sample) -> bool {
+/// Whether a reading left no page in the cache. An estimate cannot show this, because it looks at
+/// some of the pages only.
+fn left_no_page_in_cache(sample: &Sample) -> bool {
     sample.resident_after == Some(0.0) && !sample.resident_is_estimate
 }
 
-/// Number of cold samples through the page cache that left less than the file in it and that
+/// Number of cold samples that went through the page cache, left less than the file in it, and that
 /// `is_counted` accepts.
-fn cold_samples_that_left_less(trial: &TrialRecord, is_counted: impl Fn(&Sample) -> bool) -> usize {
+fn count_cold_samples_that_left_less(trial: &TrialRecord, is_counted: impl Fn(&Sample) -> bool) -> usize {
     if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
         return 0;
     }
@@ -198,7 +214,7 @@ fn cold_samples_that_left_less(trial: &TrialRecord, is_counted: impl Fn(&Sample)
     trial.samples.iter().filter(is_less).filter(|sample| is_counted(sample)).count()
 }
 
-/// A number of bytes divided by the target's size, for each sample.
+/// The bytes of each sample divided by the size of its target.
 fn shares_of_size<'a>(
     trials: impl Iterator<Item = (&'a TrialRecord, Option<Bytes>)>,
     bytes: fn(&Sample) -> Option<u64>,
@@ -209,17 +225,17 @@ fn shares_of_size<'a>(
     })
 }
 
-/// The number of readings for each answer of the turns' meters.
+/// The number of readings for each kind of evidence that the bytes were touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Touched(BTreeMap<Touch, usize>);
+pub struct TouchCounts(BTreeMap<Touch, usize>);
 
-impl Touched {
-    /// Counts the accepted readings, using the controls among all trials as the measure; `None` if
-    /// no turn was metered.
-    pub(super) fn count<'a>(
+impl TouchCounts {
+    /// Counts the accepted readings by their evidence. The controls show how much CPU time a visit
+    /// of the bytes takes. `None` if no turn was metered.
+    pub(super) fn from_trials<'a>(
         all: &[&TrialRecord],
         ranked: impl Iterator<Item = &'a TrialRecord>,
-    ) -> Option<Touched> {
+    ) -> Option<TouchCounts> {
         let mut visit = VisitCost::default();
         for control in all.iter().filter(|it| it.trial.is_control()) {
             control.samples.iter().for_each(|sample| visit.learn(&control.trial, &sample));
@@ -232,7 +248,7 @@ impl Touched {
                 *found.entry(visit.touch(&it.trial, &sample)).or_insert(0) += 1;
             }
         }
-        is_metered.then_some(Touched(found))
+        is_metered.then_some(TouchCounts(found))
     }
 
     pub fn words(&self) -> String {
@@ -261,10 +277,10 @@ mod tests {
     #[test]
     fn unproven_samples_are_counted_in_words() {
         let calls = Touch::Delivered(Delivered::Calls);
-        let known = Touched([(calls, 20), (Touch::CpuTime, 7), (Touch::Unknown, 3)].into()).words();
+        let known = TouchCounts([(calls, 20), (Touch::CpuTime, 7), (Touch::Unknown, 3)].into()).words();
         let of_both = "27 of 30 readings touched the bytes (20 by read calls, 7 by CPU time)";
         assert_eq!(known, format!("{of_both}; of the others the meters cannot tell"));
-        let unknown = Touched([(Touch::Unknown, 2)].into()).words();
+        let unknown = TouchCounts([(Touch::Unknown, 2)].into()).words();
         assert_eq!(unknown, "0 of 2 readings touched the bytes; of the others the meters cannot tell");
     }
     #[test]
@@ -280,7 +296,7 @@ mod tests {
             record.add(Line::Sample(Box::new(sample)));
         }
         let proof = StateProof::from_trials(record.trials.iter().map(|it| (it, None)));
-        assert_eq!((proof.of_part, proof.left_nothing), (1, 2));
+        assert_eq!((proof.part_reads, proof.left_nothing), (1, 2));
         let words = proof.words(Transport::File);
         let told = "; 1 read a part: what they left in the cache came from there; 2 left nothing in the cache: they \
                     read past it, or nothing";

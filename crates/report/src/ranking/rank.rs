@@ -44,13 +44,13 @@ struct RankStart {
     trial: TrialIndex,
 }
 
-/// Sets the intervals, ratios to the reference, and ranks of the rows, which are in the order of
-/// their medians.
+/// Sets the intervals, the ratios to the reference, and the ranks of rows that are sorted by their
+/// medians. Returns the noise of all their trials.
 ///
-/// A trial gets the rank of the first trial to which it is not shown to be slower. A trial that is
-/// slower than the first of every rank starts a new rank. So a noisy trial may share a rank with
-/// trials far above it. A trial that was read in one round has no interval and no rank.
-pub(super) fn compare(rows: &mut [MeasuredRow], reference: Option<&Reference>) -> SharedNoise {
+/// A trial gets the rank of the first rank whose first trial is not clearly faster. A trial that is
+/// clearly slower than the first trial of every rank starts a new rank. So a noisy trial may share
+/// a rank with much faster trials. A trial that was read in one round has no interval and no rank.
+pub(super) fn assign_ranks(rows: &mut [MeasuredRow], reference: Option<&Reference>) -> SharedNoise {
     let noise = SharedNoise::from_trials(rows.iter().map(|it| it.trial));
     let mut firsts: Vec<RankStart> = Vec::new();
     let mut ranked = 0;
@@ -58,14 +58,15 @@ pub(super) fn compare(rows: &mut [MeasuredRow], reference: Option<&Reference>) -
         let trial = row.index;
         let base = reference.filter(|base| base.index != trial);
         row.ratio = base.and_then(|base| noise.ratio(trial, base.index));
-        row.locate(noise.location(trial));
-        if row.interval.is_none() {
+        row.set_interval(noise.location(trial));
+        if row.interval_rule.is_none() {
             continue;
         }
         ranked += 1;
         // A trial with a higher median that is faster within rounds does not start a new rank.
-        let is_tied =
-            |first: &&RankStart| noise.against_first(first.trial, trial) != Some(Significance::Slower);
+        let is_tied = |first: &&RankStart| {
+            noise.significance_against_first(first.trial, trial) != Some(Significance::Slower)
+        };
         row.rank = Some(match firsts.iter().find(is_tied) {
             Some(first) => Rank { place: first.place, tie: TieStatus::Tied },
             None => {
@@ -107,7 +108,7 @@ impl WhyReference {
 
 impl Reference {
     /// The first candidate of the record that was measured; without one, the fastest trial.
-    pub(super) fn among(record: &Record, rows: &[MeasuredRow]) -> Option<Reference> {
+    pub(super) fn choose(record: &Record, rows: &[MeasuredRow]) -> Option<Reference> {
         let measured = |candidate: &ReferenceCandidate| {
             let found = rows.iter().find(|it| it.trial.trial.id == candidate.trial)?;
             Some((found, WhyReference::Candidate(candidate.why)))

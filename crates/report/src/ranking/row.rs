@@ -20,17 +20,17 @@ use std::collections::BTreeMap;
 pub struct RankingRow {
     pub index: TrialIndex,
     pub name: String,
-    /// The name without the settings of the system and the bound on memory, which the heading of the
-    /// ranking says.
+    /// The name without the settings of the system and the bound on memory, which are in the
+    /// heading of the ranking.
     pub id: TrialId,
     /// The shortest name that no other trial of this record has.
-    pub short: String,
+    pub short_name: String,
     /// The label that a suite gives the trial.
     pub label: Option<String>,
     pub method: MethodId,
     /// Whether this is a command of the user, which tables always list.
     pub is_own_command: bool,
-    /// The language of the contender as it is shown: `Rust`, `commands`.
+    /// The language of the contender as tables show it, such as `Rust` or `commands`.
     pub language: String,
     /// The values of all parameters, defaults included.
     pub params: Params,
@@ -40,30 +40,30 @@ pub struct RankingRow {
     /// from its own readings.
     pub wall: Summary,
     /// The rule of the interval of the wall time; `None` with one round.
-    pub interval: Option<IntervalRule>,
+    pub interval_rule: Option<IntervalRule>,
     /// The bytes that one reading delivers to all its readers together; `None` for a control, for
-    /// an empty target, and if it is not known how much the reading read.
+    /// an empty target, and if the number of bytes is not known.
     pub bytes: Option<Bytes>,
     /// The bytes divided by the median wall time.
     pub throughput: Option<Throughput>,
-    /// The share of the target, 0 to 1, that a command reads whose output is not counted; `None` if it
-    /// is not known, and for all other trials.
+    /// The share of the target, 0 to 1, that a command reads whose output is not counted; `None` if
+    /// it is not known, and for all other trials.
     pub share_read: Option<f64>,
     /// The encoded bytes of the target divided by the median wall time; `None` where nothing is
     /// decoded.
-    pub rate_in: Option<Throughput>,
+    pub encoded_rate: Option<Throughput>,
     /// The pieces in which the target is read; `None` for a target that is read whole.
     pub pieces: Option<Pieces>,
-    /// Pieces per second of the median wall time; `None` for a target that is read whole.
+    /// The pieces divided by the median wall time; `None` for a target that is read whole.
     pub pieces_per_s: Option<f64>,
-    /// The bytes that were read divided by the useful bytes; `None` for what is read whole, for
-    /// several readers, and where they were not measured.
+    /// The bytes that were read divided by the useful bytes; `None` for a target that is read
+    /// whole, for several readers, and if the bytes were not measured.
     pub amplification: Option<f64>,
     /// Bytes from the device divided by the useful bytes; `None` in states other than pressed, and
-    /// where they were not measured.
-    pub reread: Option<f64>,
-    /// The share of the bytes that a reading of blocks finds in the page cache; `None` in states other
-    /// than pressed, for what is read whole, and where it is not known.
+    /// if the bytes were not measured.
+    pub reread_ratio: Option<f64>,
+    /// The share of the bytes that a reading of blocks finds in the page cache; `None` in states
+    /// other than pressed, for a target that is read whole, and if the share is not known.
     pub hit_share: Option<f64>,
     /// The latencies of single reads; `None` where they were not measured.
     pub latency: Option<LatencySummary>,
@@ -71,10 +71,10 @@ pub struct RankingRow {
     pub summaries: BTreeMap<Meter, Summary>,
     pub readings: Vec<ChartReading>,
     /// Processors in use on average: CPU time divided by wall time, the median over the samples
-    /// that hold both; `None` where the windows are too short for the clock of the CPU time.
+    /// with both; `None` if the readings are too short for the clock of the CPU time.
     pub cores: Option<f64>,
     /// CPU time of all threads, in user mode and in the kernel; `None` where it was not measured.
-    pub cpu: Option<Summary>,
+    pub cpu_time: Option<Summary>,
     /// Counts from untimed runs.
     pub counts: BTreeMap<String, Count>,
     /// The counts summarised over all runs that counted.
@@ -82,15 +82,15 @@ pub struct RankingRow {
     /// Why a meter could not be read, by the meter's name in files.
     pub missing: BTreeMap<String, String>,
     /// How many times as fast as the reference the trial is; `None` for the reference itself, and
-    /// where no round holds both.
+    /// if no round holds both.
     pub ratio: Option<SharedRatio>,
     /// How much the fills of the page cache differ; `None` when cold, and with one fill.
     pub fills: Option<FillSpread>,
     /// Whether a caution says that the contender did more than read, or repeated requests.
     pub is_marked: bool,
     /// Whether the run was cut short before this trial was done.
-    pub cut_short: bool,
-    /// Why the trial had no further rounds; `None` where the run was cut short.
+    pub is_cut_short: bool,
+    /// Why the trial had no further rounds; `None` if the run was cut short.
     pub stopped: Option<Stopped>,
     /// What limits the trial, with its nearest limit and the reasons; `None` for a control.
     pub diagnosis: Option<Diagnosis>,
@@ -116,17 +116,16 @@ impl RankingRow {
     }
 
     /// A quantile of single reads, such as `p99`; `None` where there are too few reads for it.
-    pub fn latency(&self, name: &str) -> Option<Nanos> {
+    pub fn latency_quantile(&self, name: &str) -> Option<Nanos> {
         Some(Nanos(self.latency.as_ref()?.quantile(name)?.ns))
     }
 
-    /// Sets the interval of the wall time, which comes from all trials of the ranking, for a
-    /// control from its own readings. It is the interval of the median over all rounds. If a trial
-    /// was read in few rounds and its own median is outside, the interval is widened to hold that
-    /// median.
-    pub(super) fn locate(&mut self, location: Option<SharedLocation>) {
+    /// Sets the interval of the wall time to that of `location`, which is computed from all trials
+    /// of the ranking, or for a control from its own readings. If the median of the readings is
+    /// outside of the interval, the interval is extended to the median.
+    pub(super) fn set_interval(&mut self, location: Option<SharedLocation>) {
         let ci95 = location.and_then(|it| it.ci95);
-        self.interval = ci95.map(|it| it.rule);
+        self.interval_rule = ci95.map(|it| it.rule);
         let median = self.wall.median;
         let ends = |it: RuledInterval| [whole(it.ends.low).clamp(1, median), whole(it.ends.high).max(median)];
         self.wall.median_ci95 = ci95.map(ends);
@@ -139,7 +138,7 @@ impl RankingRow {
         let size = facts.map(|facts| Bytes(facts.size_bytes));
         let pieces = facts.and_then(|facts| Pieces::from_facts(facts, trial.trial.work));
         let busy = verdict::processors_busy(trial);
-        let (summaries, missing) = summarised(trial, busy.as_ref().err());
+        let (summaries, missing) = summaries_and_missing(trial, busy.as_ref().err());
         let wall = summaries.get(&Meter::WallNs)?.clone();
         let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
         let rate = |size: Bytes| Throughput::per(size, Nanos(wall.median));
@@ -155,33 +154,33 @@ impl RankingRow {
         let finds_all = trial.trial.requested_work().finds_names() && !trial.trial.is_control();
         let counted = pieces.filter(|_| (is_whole || finds_all) && wall.median > 0);
         let amplification = facts.and_then(|facts| amplification(trial, facts, &summaries));
-        let reread = facts.and_then(|facts| reread(trial, facts, &summaries));
+        let reread_ratio = facts.and_then(|facts| reread_ratio(trial, facts, &summaries));
         Some(RankingRow {
             index: trial.trial.index,
             name: shared.record.trial_name(&trial.trial),
             id: trial.trial.id.clone(),
-            short: shared.names.short(&trial.trial),
+            short_name: shared.names.short_name(&trial.trial),
             label: trial.trial.label.clone(),
             method: trial.trial.id.method.clone(),
             is_own_command: is_own_command(shared.record, trial),
             language: shared.languages.language_of(trial.trial.contender()).to_owned(),
             params: trial.trial.params.clone(),
             rank: None,
-            interval: None,
+            interval_rule: None,
             bytes,
             throughput: read.map(rate),
             share_read: part.or((may_be_part && is_whole).then_some(1.0)),
-            rate_in: encoded.map(|size| rate(by_all(size))),
+            encoded_rate: encoded.map(|size| rate(by_all(size))),
             pieces,
             pieces_per_s: counted.map(|pieces| rate(by_all(Bytes(pieces.count()))).0),
             amplification,
-            reread,
+            reread_ratio,
             hit_share: facts.and_then(|facts| hit_share(trial, facts)),
             latency: LatencySummary::from_turns(&trial.latencies),
             wall,
             summaries,
             readings: trial.samples.iter().map(reading).collect(),
-            cpu: stats::summary(trial.samples.iter().filter_map(|sample| sample.cpu_observation()))
+            cpu_time: stats::summary(trial.samples.iter().filter_map(|sample| sample.cpu_observation()))
                 .filter(|_| busy.is_ok()),
             cores: busy.ok(),
             counts: trial.counts.clone(),
@@ -194,7 +193,7 @@ impl RankingRow {
             ratio: None,
             fills: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
             is_marked: !trial.remarks().is_empty(),
-            cut_short: trial.outcome.is_none(),
+            is_cut_short: trial.outcome.is_none(),
             stopped: trial.stopped,
             diagnosis: None,
         })
@@ -207,10 +206,11 @@ fn is_own_command(record: &Record, it: &TrialRecord) -> bool {
         && candidates.any(|candidate| candidate.why == ReferenceReason::Own && candidate.trial == it.trial.id)
 }
 
-/// The ratio of the bytes that were read to the useful bytes of a part of a file: cold and pressed,
-/// the bytes that the device read, warm, the bytes that the reads requested, for a range from the
-/// begin of its page on, and of ranges from a server, the bytes of its answers. It is unknown for
-/// several readers, because bytes that one of them fetched serve all.
+/// The bytes that were read divided by the useful bytes, for a part of a file. The bytes that were
+/// read are, in the cold and the pressed state, those that the device read; in the warm state,
+/// those that the calls requested, for a single range from the start of its first page; for ranges
+/// from a server, those of its answers. `None` for several readers, because the bytes that one of
+/// them fetched serve all.
 fn amplification(
     trial: &TrialRecord,
     target: &TargetFacts,
@@ -222,7 +222,8 @@ fn amplification(
         CacheState::Cold | CacheState::Pressed => Meter::DeviceReadBytes,
         CacheState::Warm | CacheState::Unknown => Meter::ReadBytes,
     };
-    let is_single = target.together().is_none_or(|readers| readers == 1) && !trial.trial.is_control();
+    let is_single =
+        target.concurrent_readers().is_none_or(|readers| readers == 1) && !trial.trial.is_control();
     if !is_part || !is_single || target.useful_bytes() == 0 {
         return None;
     }
@@ -234,17 +235,20 @@ fn amplification(
     Some(float(read_bytes) / float(target.useful_bytes()))
 }
 
-/// Bytes from the device divided by the bytes that a pressed reading needs: how much of them it reads
-/// again.
-fn reread(trial: &TrialRecord, target: &TargetFacts, summaries: &BTreeMap<Meter, Summary>) -> Option<f64> {
+/// Bytes from the device divided by the bytes that a pressed reading needs.
+fn reread_ratio(
+    trial: &TrialRecord,
+    target: &TargetFacts,
+    summaries: &BTreeMap<Meter, Summary>,
+) -> Option<f64> {
     let is_read = trial.trial.state == CacheState::Pressed && !trial.trial.is_control();
     let read = summaries.get(&Meter::DeviceReadBytes).filter(|_| is_read && target.useful_bytes() > 0)?;
     Some(float(read.median) / float(target.useful_bytes()))
 }
 
-/// A summary of each metric, and why others are missing. CPU times are also missing if the windows
-/// are too short for the clock of the CPU time.
-fn summarised(
+/// The summary of each metric, and why other metrics are missing. CPU times are also missing if the
+/// readings are too short for the clock of the CPU time.
+fn summaries_and_missing(
     trial: &TrialRecord,
     no_cpu: Option<&NoCpuTime>,
 ) -> (BTreeMap<Meter, Summary>, BTreeMap<String, String>) {

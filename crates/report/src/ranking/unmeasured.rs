@@ -5,21 +5,22 @@ use super::super::name::ShortNames;
 use readlab_model::trial::TrialIndex;
 use readlab_record::TrialRecord;
 
-/// Up to this many trials that lack numbers for the same reason have a line each; more share one
+/// Up to this many trials without numbers for the same reason have a line each. More share one
 /// line.
 const LISTED_SINGLY_MAX: usize = 3;
 
-/// Number of names in a shared line.
-const NAMES_SHOWN: usize = 3;
+/// Largest number of names in a shared line.
+const NAMES_SHOWN_MAX: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmeasured {
     /// Index of the trial, or of the first of several.
     pub index: TrialIndex,
-    /// The name of the trial, without what the heading of the ranking says, or the number of trials.
+    /// The name of the trial without the facts in the heading of the ranking, or the number of
+    /// trials.
     pub name: String,
     /// The shortest name that no other trial of this record has.
-    pub short: String,
+    pub short_name: String,
     /// The outcome: `refused`, `failed`, `unavailable`, or `not measured` if the run ended before.
     pub outcome: &'static str,
     pub reason: String,
@@ -34,22 +35,22 @@ impl Unmeasured {
         let reasons = listed.map(|trial| Unmeasured::from_trial(trial, names));
         let groups = groups::by_key(reasons.map(|it| ((it.outcome, it.reason.clone()), it)));
         let mut lines: Vec<Unmeasured> =
-            groups.into_iter().flat_map(|(_, group)| Unmeasured::together(group)).collect();
+            groups.into_iter().flat_map(|(_, group)| Unmeasured::merge_same_reason(group)).collect();
         lines.sort_by_key(|it| it.index);
         lines
     }
 
-    /// The lines of trials that lack numbers for the same reason.
-    fn together(group: Vec<Unmeasured>) -> Vec<Unmeasured> {
+    /// The lines of trials that have no numbers for the same reason.
+    fn merge_same_reason(group: Vec<Unmeasured>) -> Vec<Unmeasured> {
         if group.len() <= LISTED_SINGLY_MAX {
             return group;
         }
-        let named: Vec<&str> = group.iter().take(NAMES_SHOWN).map(|it| it.name.as_str()).collect();
+        let named: Vec<&str> = group.iter().take(NAMES_SHOWN_MAX).map(|it| it.name.as_str()).collect();
         let count = format!("{} trials", group.len());
         let more = group.len() - named.len();
         let reason = format!("{} ({} and {more} more)", group[0].reason, named.join(", "));
         let Unmeasured { index, outcome, .. } = group[0];
-        vec![Unmeasured { index, name: count.clone(), short: count, outcome, reason }]
+        vec![Unmeasured { index, name: count.clone(), short_name: count, outcome, reason }]
     }
 
     fn from_trial(trial: &TrialRecord, names: &ShortNames) -> Unmeasured {
@@ -60,7 +61,7 @@ impl Unmeasured {
         Unmeasured {
             index: trial.trial.index,
             name: trial.trial.id.to_string(),
-            short: names.short(&trial.trial),
+            short_name: names.short_name(&trial.trial),
             outcome,
             reason: reason.to_owned(),
         }
@@ -75,7 +76,7 @@ mod tests {
         let name = format!("c/{index}");
         Unmeasured {
             index: TrialIndex::new(index),
-            short: name.clone(),
+            short_name: name.clone(),
             name,
             outcome: "unavailable",
             reason: "late".to_owned(),
@@ -84,8 +85,8 @@ mod tests {
 
     #[test]
     fn few_unmeasured_trials_have_a_line_each_and_many_share_one() {
-        assert_eq!(Unmeasured::together((0..3).map(late_trial).collect()).len(), 3);
-        let lines = Unmeasured::together((0..33).map(late_trial).collect());
+        assert_eq!(Unmeasured::merge_same_reason((0..3).map(late_trial).collect()).len(), 3);
+        let lines = Unmeasured::merge_same_reason((0..33).map(late_trial).collect());
         assert_eq!(lines.len(), 1);
         assert_eq!(
             (lines[0].name.as_str(), lines[0].reason.as_str()),

@@ -5,11 +5,11 @@
 //! The line is `time = fixed cost + size / rate` by least squares of relative errors, because the
 //! error of a time grows with the time. Two more lines are shown: that of Theil and Sen, which is
 //! robust to single outliers, and that of ordinary least squares, as in the published experiment.
-//! In the latter, the error of the largest file is assumed for all, and a fixed cost of
+//! Ordinary least squares assume the error of the largest file for all files, so a fixed cost of
 //! microseconds has an interval of milliseconds. A size deviates from the line of Theil and Sen if
 //! all its times are on one side of the line and their median differs by more than a fifth. With
-//! the other lines, one odd size would make all small sizes deviate. Only metered facts explain a
-//! deviation; otherwise the text says that no meter explains it.
+//! the other lines, one unusual size would make all small sizes deviate. Only metered facts explain
+//! a deviation. Without such facts, the text says that nothing measured explains the deviation.
 
 mod series_facts;
 mod size;
@@ -40,7 +40,7 @@ pub struct SweepView {
     pub unmeasured: Vec<String>,
     /// The known facts about the layers below the files, a line each.
     pub below: Vec<String>,
-    /// Cautions for readers of the numbers: each once, for whatever number of files.
+    /// Cautions for readers of the numbers. A caution on several files is listed once.
     pub cautions: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<MixedSize>,
     #[serde(flatten)]
-    pub known: SeriesFacts,
+    pub facts: SeriesFacts,
 }
 
 /// A size deviates from the line if its median differs by more than this share.
@@ -75,7 +75,7 @@ pub(super) const DEVICE_SHARE_MIN: f64 = 0.9;
 
 /// If a later pass is this many times as fast as the first one, there is probably a cache below
 /// this machine.
-const HOST_CACHE_RATIO: f64 = 1.2;
+const HOST_CACHE_RATIO_MIN: f64 = 1.2;
 
 impl SweepView {
     pub fn from_record(record: &Record) -> Option<SweepView> {
@@ -102,13 +102,13 @@ fn file_name(record: &Record, file: TargetIndex) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-/// The reasons why files were not measured, each once.
+/// The reasons why files were not measured: each once, with the number of files.
 fn unmeasured(record: &Record) -> Vec<String> {
     let mut counts: BTreeMap<(String, &str, String), usize> = BTreeMap::new();
     for trial in &record.trials {
         let ended = trial.outcome.as_ref().and_then(|it| Some((it.word(), it.reason()?)));
         let Some((outcome, reason)) = ended else { continue };
-        // The same reason contains another file name each time.
+        // A reason contains the name of its file, so equal reasons would have different texts.
         let path = record.target_of(&trial.trial).map_or("", |facts| facts.path.as_str());
         let reason = if path.is_empty() { reason.to_owned() } else { reason.replace(path, "the file") };
         *counts.entry((trial.trial.id.to_string(), outcome, reason)).or_default() += 1;
@@ -146,23 +146,24 @@ impl Series {
             least_squares: stats::least_squares(&seconds),
             band: Vec::new(),
             mixed: Vec::new(),
-            known,
+            facts: known,
         };
-        series.band = series.explain();
+        series.band = series.band_sentences();
         series
     }
 
-    /// The inverse of the line's slope, with its interval; `None` if time does not grow with size.
+    /// The rate by the line, which is the inverse of its slope, with its interval; `None` if time
+    /// does not grow with size.
     pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
         let fit = self.fit.as_ref()?;
         rate_by_slope(fit.line.slope, fit.slope_ci95)
     }
 
-    /// The name with a mark if a caution is about its contender, and with the cache if cold is
-    /// above one.
+    /// The name, with a mark if a caution is about the contender, and with a note if cold readings
+    /// may come from a lower cache.
     pub fn title(&self) -> String {
-        let mark = if self.known.conduct.is_plain() { "" } else { words::CONDUCT_MARK };
-        let above = if self.known.cold_above.is_some() { ", cold above a cache" } else { "" };
+        let mark = if self.facts.conduct.is_plain() { "" } else { words::CONDUCT_MARK };
+        let above = if self.facts.cold_above.is_some() { ", cold above a cache" } else { "" };
         format!("{}{mark}{above}", self.name)
     }
 
@@ -179,7 +180,7 @@ impl Series {
     /// squares.
     pub fn line_words(&self) -> Option<String> {
         let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
-        let above = self.known.cold_above.as_ref();
+        let above = self.facts.cold_above.as_ref();
         let above = above.map_or_else(String::new, |cache| format!("; cold is cold above {cache}"));
         let published = self.least_squares.as_ref().map_or_else(String::new, |it| {
             let (rate, cost) =
@@ -200,11 +201,11 @@ impl Series {
     }
 
     /// One sentence for each run of neighbouring sizes that deviate from the line to the same side.
-    fn explain(&self) -> Vec<String> {
+    fn band_sentences(&self) -> Vec<String> {
         let mut runs: Vec<(bool, Vec<SizeRow>)> = Vec::new();
         let mut last_left = None;
         for row in &self.sizes {
-            let side = row.side();
+            let side = row.deviates_as_faster();
             if let Some(fast) = side {
                 match runs.last_mut() {
                     Some((same, rows)) if last_left == side && *same == fast => rows.push(*row),
@@ -213,29 +214,29 @@ impl Series {
             }
             last_left = side;
         }
-        runs.iter().map(|(fast, rows)| self.sentence(*fast, rows)).collect()
+        runs.iter().map(|(fast, rows)| self.band_sentence(*fast, rows)).collect()
     }
 
-    fn sentence(&self, fast: bool, rows: &[SizeRow]) -> String {
+    fn band_sentence(&self, fast: bool, rows: &[SizeRow]) -> String {
         let sizes = match rows {
             [one] => Bytes(one.size_bytes).to_string(),
             [first, .., last] => format!("{} to {}", Bytes(first.size_bytes), Bytes(last.size_bytes)),
             [] => String::new(),
         };
-        let factors: Vec<f64> = rows.iter().filter_map(SizeRow::factor).collect();
+        let factors: Vec<f64> = rows.iter().filter_map(SizeRow::speed_ratio).collect();
         let most =
             factors.iter().copied().fold(1.0, |most: f64, f| if fast { most.max(f) } else { most.min(f) });
         let what = if fast { "faster" } else { "slower" };
         let times = if fast { most } else { 1.0 / most };
-        let reasons = self.reasons(fast, rows);
+        let reasons = self.band_reasons(fast, rows);
         let unexplained = "not explained by anything measured".to_owned();
         let why = if reasons.is_empty() { unexplained } else { reasons.join("; ") };
         format!("{sizes}: up to {} times {what} than the line says; {why}", words::factor(times))
     }
 
-    fn reasons(&self, fast: bool, rows: &[SizeRow]) -> Vec<String> {
+    fn band_reasons(&self, fast: bool, rows: &[SizeRow]) -> Vec<String> {
         let mut reasons = Vec::new();
-        let above = self.known.cold_above.as_ref();
+        let above = self.facts.cold_above.as_ref();
         let fixed = self.robust.map(|it| Nanos::from_secs_f64(it.line.intercept));
         if !fast {
             let share = |fixed: Nanos, row: &SizeRow| float(fixed.0) / float(row.median_ns.max(1));
@@ -254,7 +255,7 @@ impl Series {
             reasons.push(format!("only {share} of the bytes came from the device, the rest from a cache"));
         }
         let later = self.later_pass_ratio(rows).filter(|_| !self.is_write);
-        if let Some(ratio) = later.filter(|ratio| *ratio > HOST_CACHE_RATIO) {
+        if let Some(ratio) = later.filter(|ratio| *ratio > HOST_CACHE_RATIO_MIN) {
             let held = above.map_or_else(
                 || "a cache below this machine held them".to_owned(),
                 |cache| format!("a cache below held them, perhaps {cache}"),
@@ -278,7 +279,8 @@ impl Series {
         reasons
     }
 
-    /// How many times as fast the later passes read these sizes as the first pass.
+    /// How many times as fast as the first pass the later passes read these sizes; `None` without
+    /// later passes.
     fn later_pass_ratio(&self, rows: &[SizeRow]) -> Option<f64> {
         let median = |is_counted: &dyn Fn(u32) -> bool| {
             let among = |point: &&Point| {

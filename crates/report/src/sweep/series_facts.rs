@@ -1,5 +1,6 @@
-//! Facts about a series of readings beyond its times, none about writes: the caches that still hold
-//! cold files, the proofs of its samples, and what its contender did beyond reading.
+//! Facts about a series of reads besides its times: the caches that still hold cold files, the
+//! proofs of its samples, and what its contender did beyond reading. Series of writes have no such
+//! facts.
 
 use crate::ranking::StateProof;
 use crate::words;
@@ -71,14 +72,14 @@ pub(super) fn layer_lines(record: &Record) -> Vec<String> {
     let targets = || record.targets.iter().filter(|_| is_cold);
     let above = first_and_count_of_others(targets().filter_map(TargetFacts::cold_above));
     let chain = first_and_count_of_others(targets().filter_map(|facts| layers::words(&facts.layers)));
-    let not_probed = targets().filter_map(|facts| facts.hidden_cache.as_ref()?.not_probed());
+    let not_probed = targets().filter_map(|facts| facts.hidden_cache.as_ref()?.not_probed_sentence());
     let above = above.map(|cache| format!("cold above: {cache}"));
     let chain = chain.map(|chain| format!("layers: {chain}"));
     above.into_iter().chain(chain).chain(not_probed).collect()
 }
 
-/// The first fact, with the number of other facts: on an overlay, each file may have its own
-/// layers.
+/// The first fact, with the number of other facts; `None` without facts. Several facts occur on an
+/// overlay, where each file may have its own layers.
 fn first_and_count_of_others(said: impl Iterator<Item = String>) -> Option<String> {
     let all: BTreeSet<String> = said.collect();
     let first = all.first()?;
@@ -86,7 +87,7 @@ fn first_and_count_of_others(said: impl Iterator<Item = String>) -> Option<Strin
     Some(if more == 0 { first.clone() } else { format!("{first} (and {})", words::plural(more, "other")) })
 }
 
-/// What contenders did beyond reading, each with the mark that its series has.
+/// What contenders did beyond reading: a line for each side effect, with the mark of its series.
 pub(super) fn side_effect_lines(known: &BTreeMap<String, SeriesFacts>) -> Vec<String> {
     let facts = |(name, known): (&String, &SeriesFacts)| {
         let said = known.conduct.words();

@@ -1,10 +1,11 @@
 //! The files of one size in a sweep: their times, their deviation from the line, and their row in
-//! tables; and sizes with two kinds of files: some fast, some slow, with a gap between them. The
-//! published experiment found six fast files of ten at 500 kB, and five of ten at 1 MB.
+//! tables. Also mixed sizes, which have fast files and slow files with a gap between the two
+//! groups: in the published experiment, six of ten files of 500 kB and five of ten files of 1 MB
+//! were fast.
 //!
-//! A band is found by the median of a size, and needs all its files on one side of the line; for a
-//! mixed size each file counts. The rule is [`stats::two_groups`] on the logarithms of the times, with
-//! a gap of at least a fifth.
+//! A band is a run of sizes whose files are all on one side of the line. A mixed size is found from
+//! single files: by [`stats::two_groups`] on the logarithms of their times, with a gap of at least
+//! a fifth.
 
 use super::DEVIATING_SHARE_MIN;
 use crate::words::{self, Number};
@@ -55,14 +56,14 @@ impl SizeRow {
         }
     }
 
-    /// The predicted time divided by the median time.
-    pub(super) fn factor(&self) -> Option<f64> {
+    /// The predicted time divided by the median time; `None` without a prediction.
+    pub(super) fn speed_ratio(&self) -> Option<f64> {
         Some(float(self.predicted_ns?) / float(self.median_ns.max(1)))
     }
 
-    /// Whether this size deviates from the line, and then whether it is faster.
-    pub(super) fn side(&self) -> Option<bool> {
-        let (factor, predicted) = (self.factor()?, self.predicted_ns?);
+    /// Whether this size is faster than the line predicts; `None` if it does not deviate.
+    pub(super) fn deviates_as_faster(&self) -> Option<bool> {
+        let (factor, predicted) = (self.speed_ratio()?, self.predicted_ns?);
         if factor > 1.0 + DEVIATING_SHARE_MIN && self.most_ns < predicted {
             Some(true)
         } else if factor < 1.0 / (1.0 + DEVIATING_SHARE_MIN) && self.least_ns > predicted {
@@ -72,11 +73,11 @@ impl SizeRow {
         }
     }
 
-    /// The titles of the cells. All cells are numbers, and so aligned right.
+    /// The titles of the cells, which are all numbers.
     pub(crate) const TITLES: [&'static str; 8] =
         ["size", "files", "median", "least", "most", "rate", "line says", "from device"];
 
-    /// The cells in tables, with the values that those are sorted by; `None` is not known.
+    /// The cells in tables; `None` if a number is not known.
     pub(crate) fn cells(&self) -> [Option<Number>; 8] {
         [
             Some(Number::bytes(self.size_bytes)),
@@ -134,7 +135,7 @@ impl MixedSize {
             return None;
         }
         let (fast, slow): (Vec<&Point>, Vec<&Point>) =
-            points.iter().partition(|point| log(point) <= groups.lower_most);
+            points.iter().partition(|point| log(point) <= groups.lower_max);
         let names = |points: Vec<&Point>| points.iter().map(|point| name(point.file)).collect();
         Some(MixedSize {
             size_bytes: points[0].size_bytes,

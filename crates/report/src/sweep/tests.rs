@@ -3,7 +3,7 @@
 use super::*;
 
 /// Files that take `1 ms + size / 1 GB/s`, except those of one size, which take `bent_ns`.
-fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
+fn series_with_bent_size(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
     let sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
     let point = |pass: u32, size_bytes: u64| {
         let is_bent = size_bytes == bent_size;
@@ -11,17 +11,17 @@ fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
         let wall_ns = if is_bent { bent_ns } else { 1_000_000 + size_bytes };
         Point { file: TargetIndex::new(0), size_bytes, wall_ns, device_read_bytes: Some(device as u64), pass }
     };
-    swept("rust/read", (0..4).flat_map(|pass| sizes.map(|size| point(pass, size))).collect())
+    fitted_series("rust/read", (0..4).flat_map(|pass| sizes.map(|size| point(pass, size))).collect())
 }
 
-fn swept(name: &str, points: Vec<Point>) -> Series {
+fn fitted_series(name: &str, points: Vec<Point>) -> Series {
     let series = SweepSeries { name: name.to_owned(), is_write: name == "write plain", points };
     Series::new(series, SeriesFacts::default(), 1)
 }
 
 #[test]
 fn files_on_a_line_show_its_rate_and_fixed_cost_and_leave_no_band() {
-    let straight = series(0, 0, 1.0);
+    let straight = series_with_bent_size(0, 0, 1.0);
     let (rate, ends) = straight.rate().unwrap();
     assert!((rate.0 - 1e9).abs() < 1.0, "{rate}");
     assert!(ends.is_some());
@@ -31,16 +31,16 @@ fn files_on_a_line_show_its_rate_and_fixed_cost_and_leave_no_band() {
 
 #[test]
 fn a_size_that_came_from_a_cache_is_shown_with_its_share() {
-    let [band] = &series(10_000_000, 2_000_000, 0.25).band[..] else { panic!("one band") };
+    let [band] = &series_with_bent_size(10_000_000, 2_000_000, 0.25).band[..] else { panic!("one band") };
     assert!(band.starts_with("10.0 MB: up to 5.5"), "{band}");
     assert!(band.contains("only 25.0 % of the bytes came from the device"), "{band}");
 }
 
 #[test]
 fn a_deviation_without_a_metered_reason_is_called_unexplained() {
-    let strange = series(10_000_000, 2_000_000, 1.0);
+    let strange = series_with_bent_size(10_000_000, 2_000_000, 1.0);
     assert!(strange.band[0].ends_with("not explained by anything measured"), "{:?}", strange.band);
-    let slow = series(10_000_000, 40_000_000, 1.0);
+    let slow = series_with_bent_size(10_000_000, 40_000_000, 1.0);
     assert!(slow.band[0].contains("slower than the line says"), "{:?}", slow.band);
 }
 
@@ -51,7 +51,7 @@ fn a_single_size_has_no_line() {
             Point { file: TargetIndex::new(0), size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 };
             3
         ];
-    let series = swept("write plain", points);
+    let series = fitted_series("write plain", points);
     assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
     assert_eq!(series.sizes[0].median_ns, 7);
 }
@@ -66,6 +66,6 @@ fn a_negative_fixed_cost_has_the_minus_sign_of_all_texts() {
         device_read_bytes: None,
         pass: 0,
     };
-    let words = swept("rust/read", points.map(point).to_vec()).line_words().unwrap();
+    let words = fitted_series("rust/read", points.map(point).to_vec()).line_words().unwrap();
     assert!(words.starts_with("fixed cost −") && !words.contains(" -") && !words.contains("[-"), "{words}");
 }

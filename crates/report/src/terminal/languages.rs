@@ -1,11 +1,11 @@
 //! The advice by language in a terminal: a table with one line for each language.
 
 use super::super::advice::{AdvisedTrial, LanguageAdvice, UsualWay};
-use super::super::grid::{Grid, left};
+use super::super::grid::{Grid, left_cell};
 use super::super::ranking::Ranking;
 use super::super::words::{self, NONE};
 use super::Style;
-use super::table::cut;
+use super::table::cut_text;
 use readlab_system::terminal::printable::printable;
 
 /// Smallest number of letters to which names are cut.
@@ -13,19 +13,20 @@ const NAME_LETTERS_MIN: usize = 8;
 
 const TITLES: [&str; 5] = ["language", "usual way", "best way", "× usual", "needs"];
 
-/// The column of ratios.
-const RATIO: usize = 3;
+/// Index of the column of ratios.
+const RATIO_COLUMN: usize = 3;
 
 /// The columns that a narrow terminal drops, in this order.
-const DROPPED_COLUMNS: [usize; 3] = [4, 1, RATIO];
+const DROPPED_COLUMNS: [usize; 3] = [4, 1, RATIO_COLUMN];
 
-fn texts(ranking: &Ranking, advice: &LanguageAdvice) -> [String; TITLES.len()] {
-    let short = |trial: &AdvisedTrial| ranking.row(trial.index).map_or(&trial.name, |row| &row.short).clone();
+fn row_texts(ranking: &Ranking, advice: &LanguageAdvice) -> [String; TITLES.len()] {
+    let short =
+        |trial: &AdvisedTrial| ranking.row(trial.index).map_or(&trial.name, |row| &row.short_name).clone();
     let best = match advice.usual_is {
         Some(UsualWay::TheSame) => "the same".to_owned(),
         _ => short(&advice.best),
     };
-    let ratio = advice.ratio.map(words::times);
+    let ratio = advice.ratio.map(words::ratio_words);
     let ratio = match advice.usual_is {
         Some(UsualWay::NotToldApart) => {
             let times = ratio.map_or_else(String::new, |times| format!(" ({times})"));
@@ -44,18 +45,19 @@ pub(super) fn table(ranking: &Ranking, advice: &[LanguageAdvice], style: Style) 
     if advice.is_empty() {
         return Vec::new();
     }
-    let rows: Vec<_> = advice.iter().map(|advice| texts(ranking, advice)).collect();
+    let rows: Vec<_> = advice.iter().map(|advice| row_texts(ranking, advice)).collect();
     let build = |columns: &[usize], letters: usize| {
-        let mut grid = Grid::new(columns.iter().map(|&at| left(TITLES[at])), style.color);
-        rows.iter().for_each(|row| grid.row(columns.iter().map(|&at| left(&cut(&row[at], letters)))));
+        let mut grid = Grid::new(columns.iter().map(|&at| left_cell(TITLES[at])), style.color);
+        rows.iter()
+            .for_each(|row| grid.add_row(columns.iter().map(|&at| left_cell(&cut_text(&row[at], letters)))));
         grid
     };
     let width = usize::from(style.width);
     let mut columns: Vec<usize> = (0..TITLES.len()).collect();
-    let ratio_letters = rows.iter().map(|row| row[RATIO].chars().count()).max().unwrap_or_default();
+    let ratio_letters = rows.iter().map(|row| row[RATIO_COLUMN].chars().count()).max().unwrap_or_default();
     for dropped in DROPPED_COLUMNS {
         // Long names are cut before the ratios are dropped.
-        let letters = if dropped == RATIO { ratio_letters.max(NAME_LETTERS_MIN) } else { usize::MAX };
+        let letters = if dropped == RATIO_COLUMN { ratio_letters.max(NAME_LETTERS_MIN) } else { usize::MAX };
         if build(&columns, letters).width() <= width {
             break;
         }

@@ -1,5 +1,5 @@
-//! The page as aligned text for a terminal: the answer and the advice first, which fit on one screen,
-//! then one table for each ranking.
+//! The page as aligned text for a terminal: the answer and the advice first, which fit on one
+//! screen, then one table for each ranking.
 //!
 //! Tables never exceed the width: see [`table`]. The caller decides whether to use colour. Colour
 //! only repeats what the text says.
@@ -48,15 +48,16 @@ impl Style {
 
 /// The whole page; `saved` is the path of the record.
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
-    let mut lines = if page.is_of_limits { limit_lines(page, style) } else { rankings(page, style) };
-    // The code of a search is what its user came for: it stays in sight below the tables.
+    let mut lines = if page.is_limits_record { limit_lines(page, style) } else { ranking_lines(page, style) };
+    // After a search, the user needs the code, so it is below the tables, where a terminal shows
+    // it.
     if page.shows_code() {
-        lines.extend(advice(page, style));
+        lines.extend(advice_lines(page, style));
     }
     let archives = page.archives.iter().map(|it| format!("plain or packed: {}", it.sentence()));
     lines.extend(paragraph(archives));
     lines.extend(paragraph(page.break_evens.iter().map(|it| format!("break-even, {}", it.sentence()))));
-    lines.extend(inside(page, style));
+    lines.extend(inside_lines(page, style));
     lines.extend(claims::terminal_sections(&page.judged_claims, style));
     lines.push(String::new());
     let caution = |text: &String| style.colored(&format!("caution: {text}"), AnsiColor::Yellow);
@@ -68,14 +69,14 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     lines.join("\n")
 }
 
-/// The lines after an empty line; empty without lines.
+/// An empty line and then the lines; nothing without lines.
 fn paragraph(lines: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut lines = lines.map(|line| printable(&line)).peekable();
     lines.peek().is_some().then(String::new).into_iter().chain(lines)
 }
 
-/// The advice, for each language too, and after a search the code.
-fn advice(page: &Page, style: Style) -> Vec<String> {
+/// The advice for each ranking and for each language, and after a search the code.
+fn advice_lines(page: &Page, style: Style) -> Vec<String> {
     let (mut lines, mut shown) = (Vec::new(), Vec::new());
     for advice in &page.advice {
         lines.extend([String::new(), style.bold(&format!("advice, {}", advice.sentence))]);
@@ -93,7 +94,7 @@ fn advice(page: &Page, style: Style) -> Vec<String> {
     lines
 }
 
-fn inside(page: &Page, style: Style) -> Vec<String> {
+fn inside_lines(page: &Page, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for it in &page.inside {
         lines.extend([String::new(), style.underlined(&format!("inside {}", it.title()))]);
@@ -110,14 +111,14 @@ fn limit_lines(page: &Page, style: Style) -> Vec<String> {
     limits::table(&page.limits).into_iter().chain(missed.map(|it| unmeasured_line(it, style))).collect()
 }
 
-fn rankings(page: &Page, style: Style) -> Vec<String> {
-    let answered = page.rankings.iter().filter(|it| it.is_worth_a_clause());
-    let headline = |it: &Ranking| style.bold(&(it.headline() + &stops_at(it)));
+fn ranking_lines(page: &Page, style: Style) -> Vec<String> {
+    let answered = page.rankings.iter().filter(|it| it.has_reportable_result());
+    let headline = |it: &Ranking| style.bold(&(it.headline() + &stops_at_words(it)));
     let mut lines: Vec<String> = answered.map(headline).collect();
     lines.extend(page.baseline.as_deref().map(printable));
-    lines.extend(page.lines_of_many().map(|line| printable(&line)));
+    lines.extend(page.lines_beyond_rankings().map(|line| printable(&line)));
     if !page.shows_code() {
-        lines.extend(advice(page, style));
+        lines.extend(advice_lines(page, style));
     }
     if let Some(view) = &page.sweep {
         lines.extend(sweep::sections(view, style));
@@ -131,7 +132,7 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
     lines.extend(settings.flat_map(|table| table.titled_lines("settings of the system", style)));
     for index in 0..page.rankings.len() {
         lines.push(String::new());
-        lines.extend(section(page, index, style));
+        lines.extend(ranking_section(page, index, style));
     }
     for located in &page.locations.tables {
         let title = format!("places · {}", located.title());
@@ -141,32 +142,36 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
     lines
 }
 
-/// What stops the fastest trial, behind its headline; empty where that is not known.
-fn stops_at(ranking: &Ranking) -> String {
+/// The clause after the headline on what limits the fastest trial; empty if that is not known.
+fn stops_at_words(ranking: &Ranking) -> String {
     let judged = ranking.rows.first().and_then(|row| row.diagnosis.as_ref());
     let known = judged.filter(|it| !matches!(it.verdict, Verdict::Unknown { .. }));
     known.map_or_else(String::new, |it| format!("; stops at {}", it.stops_at()))
 }
 
 /// One ranking: its title, its table, and the lines below.
-fn section(page: &Page, index: usize, style: Style) -> Vec<String> {
+fn ranking_section(page: &Page, index: usize, style: Style) -> Vec<String> {
     let ranking = &page.rankings[index];
     let size = ranking.size_words();
-    let title = format!("{} · {size} · {}", words::uncapital(&ranking.title()), ranking.path);
+    let title = format!("{} · {size} · {}", words::uncapitalized(&ranking.title()), ranking.path);
     let mut lines = vec![style.underlined(&title)];
     if !ranking.rows.is_empty() {
-        let advised = page.advice.iter().find(|it| it.ranking == index).and_then(|it| it.uses);
-        lines.extend(table::lines(&table::table_rows(ranking, advised, page.lists_all), page.center, style));
+        let advised = page.advice.iter().find(|it| it.ranking == index).and_then(|it| it.advised_trial);
+        lines.extend(table::table_lines(
+            &table::table_rows(ranking, advised, page.lists_all),
+            page.center,
+            style,
+        ));
     }
     let mut facts: Vec<String> = ranking.verdict_line().into_iter().collect();
     facts.extend(ranking.explanations.iter().map(|line| format!("explanation: {line}")));
     facts.extend(ranking.controls.iter().map(|control| {
         let sure = words::plus_minus(&control.wall).map_or_else(String::new, |text| format!(" {text}"));
-        format!("control: {} {}{sure}", table::name(control), words::time(&control.wall))
+        format!("control: {} {}{sure}", table::labelled_name(control), words::time(&control.wall))
     }));
     if !ranking.rows.is_empty() {
         facts.push(ranking.proof_line());
-        facts.extend(ranking.below.iter().cloned());
+        facts.extend(ranking.layer_lines.iter().cloned());
     }
     facts.extend(ranking.fills_line().into_iter().chain(ranking.stops_line()));
     facts.extend(ranking.search.map(|search| search.line()));

@@ -1,12 +1,12 @@
 //! A sweep as aligned text: for each series its line, the rates by size, and the band.
 
-use super::super::columns::bar_of;
-use super::super::grid::{Grid, left, right};
+use super::super::columns::bar_text;
+use super::super::grid::{Grid, left_cell, right_cell};
 use super::super::sweep::{SizeRow, SweepView};
 use super::{Style, paragraph};
 use readlab_system::terminal::printable::printable;
 
-/// The column of the bar, after the rate that the bar shows.
+/// Index of the column of bars, which is after the column of rates that they show.
 const BAR_COLUMN: usize = 6;
 
 pub(super) fn sections(view: &SweepView, style: Style) -> Vec<String> {
@@ -19,7 +19,7 @@ pub(super) fn sections(view: &SweepView, style: Style) -> Vec<String> {
         let facts = series.line_words().map(|words| format!("line: {words}"));
         let band = series.band.iter().map(|sentence| format!("band: {sentence}"));
         let mixed = series.mixed.iter().map(|mixed| format!("mixed: {}", mixed.sentence()));
-        let facts = facts.into_iter().chain(band).chain(mixed).chain(series.known.proof_line());
+        let facts = facts.into_iter().chain(band).chain(mixed).chain(series.facts.proof_line());
         lines.extend(facts.map(|line| printable(&line)));
     }
     lines.extend(paragraph(view.below.iter().cloned()));
@@ -27,13 +27,13 @@ pub(super) fn sections(view: &SweepView, style: Style) -> Vec<String> {
 }
 
 fn table(rows: &[SizeRow], fastest: f64, style: Style) -> Vec<String> {
-    let mut titles = SizeRow::TITLES.map(left).to_vec();
-    titles.insert(BAR_COLUMN, left(""));
+    let mut titles = SizeRow::TITLES.map(left_cell).to_vec();
+    titles.insert(BAR_COLUMN, left_cell(""));
     let mut grid = Grid::new(titles, style.color);
     for row in rows {
-        let mut cells = row.texts().map(|text| right(&text)).to_vec();
-        cells.insert(BAR_COLUMN, left(&bar_of(row.rate.0 / fastest)));
-        grid.row(cells);
+        let mut cells = row.texts().map(|text| right_cell(&text)).to_vec();
+        cells.insert(BAR_COLUMN, left_cell(&bar_text(row.rate.0 / fastest)));
+        grid.add_row(cells);
     }
     grid.lines()
 }

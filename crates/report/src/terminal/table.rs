@@ -1,11 +1,11 @@
-//! The table of a ranking in a terminal: its columns and its lines, in which the trials that tie
-//! are folded behind a count.
+//! The table of a ranking in a terminal: its columns and its lines, some of which stand for several
+//! trials that tie.
 //!
 //! The table never exceeds the width: columns that do not fit are dropped, the least needed first;
 //! then names are cut. A row is always one line.
 
-use super::super::columns::{COLUMNS, Column, RANK, TableFacts, TerminalDisplay};
-use super::super::grid::{Grid, bold, left, right};
+use super::super::columns::{COLUMNS, Column, RANK_COLUMN, TableFacts, TerminalDisplay};
+use super::super::grid::{Grid, bold_cell, left_cell, right_cell};
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::words::{self, NONE};
 use super::Style;
@@ -13,31 +13,31 @@ use readlab_analysis::compare::Center;
 use readlab_model::trial::TrialIndex;
 use readlab_system::terminal::printable::printable;
 
-/// Smallest number of letters to which names are cut, where possible.
+/// Names are cut to fewer letters only if no further column can be dropped.
 const NAME_LETTERS_MIN: usize = 16;
 
-/// Number of letters of the longest list of folded names.
+/// Largest number of letters of a line that stands for several trials.
 const FOLDED_LETTERS_MAX: usize = 60;
 
 /// A line of the table: a trial, or several folded trials of a group.
 pub(super) type TableRow<'a> = Vec<&'a RankingRow>;
 
-/// The name of the trial, or the number of folded trials with their short names, cut to `letters`
-/// if given.
+/// The name of the trial, or the number of folded trials with their short names. It is cut to
+/// `letters` letters; `None` leaves the name of a single trial uncut.
 fn row_name(rows: &[&RankingRow], letters: Option<usize>) -> String {
     match (rows, letters) {
-        ([row], None) => name(row),
-        ([row], Some(letters)) => cut(&printable(&row.short), letters),
+        ([row], None) => labelled_name(row),
+        ([row], Some(letters)) => cut_text(&printable(&row.short_name), letters),
         (rows, letters) => {
-            let names: Vec<String> = rows.iter().map(|row| printable(&row.short)).collect();
+            let names: Vec<String> = rows.iter().map(|row| printable(&row.short_name)).collect();
             let text = format!("+ {} tied: {}", rows.len(), names.join(", "));
-            cut(&text, letters.unwrap_or(FOLDED_LETTERS_MAX))
+            cut_text(&text, letters.unwrap_or(FOLDED_LETTERS_MAX))
         }
     }
 }
 
 /// The text cut to at most this many letters; `…` replaces the rest.
-pub(super) fn cut(text: &str, letters: usize) -> String {
+pub(super) fn cut_text(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {
         return text.to_owned();
     }
@@ -46,8 +46,9 @@ pub(super) fn cut(text: &str, letters: usize) -> String {
     kept + "…"
 }
 
-/// All rows; or the first of each rank, the reference, the advised trial, the user's commands, and a
-/// count of the others.
+/// The lines of the table. With `lists_all`, all rows have a line. If not, the first row of each
+/// rank, the reference, the advised trial and the user's commands have a line, and the other rows
+/// of a rank share one.
 pub(super) fn table_rows(
     ranking: &Ranking,
     advised: Option<TrialIndex>,
@@ -56,7 +57,7 @@ pub(super) fn table_rows(
     if lists_all {
         return ranking.rows.iter().map(|row| vec![row]).collect();
     }
-    let groups = ranking.groups();
+    let groups = ranking.rows_by_rank();
     let reference = ranking.reference.as_ref().map(|it| it.index);
     let is_listed = |row: &RankingRow| row.is_own_command || [reference, advised].contains(&Some(row.index));
     let mut lines: Vec<TableRow> = Vec::new();
@@ -69,7 +70,7 @@ pub(super) fn table_rows(
         };
         let others = &group[1..];
         let folded: TableRow = others.iter().copied().filter(|row| !is_listed(row)).collect();
-        // A single row takes no more room than its count would.
+        // A single row takes no more room than a line that stands for it.
         let folds = folded.len() > 1;
         lines.push(vec![row]);
         lines.extend(others.iter().filter(|row| !folds || is_listed(row)).map(|row| vec![*row]));
@@ -78,20 +79,20 @@ pub(super) fn table_rows(
     lines
 }
 
-/// Columns with lower numbers are dropped to keep names uncut. The others are dropped only if names
-/// would be cut to less than [`NAME_LETTERS_MIN`] letters.
+/// Columns with a lower number are dropped before names are cut. Other columns are dropped only if
+/// names would be cut to less than [`NAME_LETTERS_MIN`] letters.
 const SPARE_FOR_NAMES: u8 = 9;
 
 /// The table with as many columns as fit. If it is still too wide, names are cut.
-pub(super) fn lines(rows: &[TableRow], center: Center, style: Style) -> Vec<String> {
+pub(super) fn table_lines(rows: &[TableRow], center: Center, style: Style) -> Vec<String> {
     let trials = rows.iter().filter(|row| row.len() == 1).map(|row| row[0]);
     let facts = TableFacts::new(center, trials.clone());
     let grid = |columns: &[&Column], letters| grid(rows, facts, style, columns, letters);
     let is_shown =
-        |it: &&Column| it.in_terminal != TerminalDisplay::No && it.has_any_value(facts, trials.clone());
+        |it: &&Column| it.terminal_display != TerminalDisplay::No && it.is_in_table(facts, trials.clone());
     let mut columns: Vec<&Column> = COLUMNS.iter().filter(is_shown).collect();
     let width = usize::from(style.width);
-    let mut spares: Vec<TerminalDisplay> = columns.iter().map(|column| column.in_terminal).collect();
+    let mut spares: Vec<TerminalDisplay> = columns.iter().map(|column| column.terminal_display).collect();
     spares.sort_unstable();
     let (early, late) =
         spares.split_at(spares.partition_point(|it| *it < TerminalDisplay::Spare(SPARE_FOR_NAMES)));
@@ -99,7 +100,7 @@ pub(super) fn lines(rows: &[TableRow], center: Center, style: Style) -> Vec<Stri
         if grid(&columns, None).width() <= width {
             break;
         }
-        columns.retain(|column| column.in_terminal != *spare);
+        columns.retain(|column| column.terminal_display != *spare);
     }
     let whole = grid(&columns, None);
     if whole.width() <= width {
@@ -110,7 +111,7 @@ pub(super) fn lines(rows: &[TableRow], center: Center, style: Style) -> Vec<Stri
         if room(&columns) >= NAME_LETTERS_MIN {
             break;
         }
-        columns.retain(|column| column.in_terminal != *spare);
+        columns.retain(|column| column.terminal_display != *spare);
     }
     grid(&columns, Some(room(&columns).max(1))).lines()
 }
@@ -123,35 +124,39 @@ fn grid(
     columns: &[&Column],
     letters: Option<usize>,
 ) -> Grid {
-    let aligned = |column: &Column, text: &str| if column.is_text { left(text) } else { right(text) };
-    let names = [left(RANK.heading(facts)), left(&cut("method", letters.unwrap_or(usize::MAX)))];
+    let aligned =
+        |column: &Column, text: &str| if column.is_text { left_cell(text) } else { right_cell(text) };
+    let names = [
+        left_cell(RANK_COLUMN.heading(facts)),
+        left_cell(&cut_text("method", letters.unwrap_or(usize::MAX))),
+    ];
     let titles = columns.iter().map(|column| aligned(column, column.heading(facts)));
     let mut grid = Grid::new(names.into_iter().chain(titles), style.color);
     for row in rows {
         let name = row_name(row, letters);
         let &[trial] = &row[..] else {
-            let blank = std::iter::repeat_n(left(""), columns.len());
-            grid.row([left(""), left(&name)].into_iter().chain(blank));
+            let blank = std::iter::repeat_n(left_cell(""), columns.len());
+            grid.add_row([left_cell(""), left_cell(&name)].into_iter().chain(blank));
             continue;
         };
         let text = |column: &Column| {
             column.number(trial, facts).map_or_else(|| NONE.to_owned(), |number| number.text)
         };
-        let name = if trial.is_first() { bold(&name) } else { left(&name) };
+        let name = if trial.is_first() { bold_cell(&name) } else { left_cell(&name) };
         let others = columns.iter().map(|column| aligned(column, &text(column)));
-        grid.row([left(&text(&RANK)), name].into_iter().chain(others));
+        grid.add_row([left_cell(&text(&RANK_COLUMN)), name].into_iter().chain(others));
     }
     grid
 }
 
-/// The label that a suite gives the trial, with the trial's own name behind it; without what the heading
-/// of the ranking says of all its trials.
-pub(super) fn name(row: &RankingRow) -> String {
+/// The label of the trial in a suite, followed by the name of the trial in parentheses. The name
+/// does not repeat the facts in the heading of the ranking.
+pub(super) fn labelled_name(row: &RankingRow) -> String {
     let name = match &row.label {
         Some(label) => format!("{label} ({})", row.id),
         None => row.id.to_string(),
     };
-    let cut = if row.cut_short { " (cut short)" } else { "" };
+    let cut = if row.is_cut_short { " (cut short)" } else { "" };
     let mark = if row.is_marked { words::CONDUCT_MARK } else { "" };
     printable(&name) + mark + cut
 }

@@ -7,7 +7,7 @@ use readlab_catalog::snippet;
 use readlab_model::trial::Work;
 use readlab_record::{INDEPENDENT_READERS, ReferenceCandidate, ReferenceReason};
 
-/// A warm race whose user named no reference, with the candidates that readlab chose.
+/// A warm race for which the user named no reference, so it has the candidates that readlab chose.
 fn race_with_references(trials: &[(&str, u64, [u64; 5])]) -> Record {
     let mut record = warm_race(trials);
     record.header.references = references(&record);
@@ -29,9 +29,9 @@ fn advice(record: &Record) -> Option<Advice> {
 
 #[test]
 fn a_command_is_advised_as_it_is_typed_without_the_settings_of_the_system() {
-    let wc = ("command/wc -l", 30, STEADY_US);
-    let mut record = race_with_references(&[wc, ("rust/lines", 50, STEADY_US)]);
-    record.targets[TargetIndex::new(0)].settings = vec![read_ahead("4MiB", true)];
+    let wc = ("command/wc -l", 30, STEADY_WOBBLE_US);
+    let mut record = race_with_references(&[wc, ("rust/lines", 50, STEADY_WOBBLE_US)]);
+    record.targets[TargetIndex::new(0)].settings = vec![read_ahead_setting("4MiB", true)];
     let sentence = advice(&record).unwrap().sentence;
     assert!(sentence.contains("keep 'wc -l': the reference itself is the fastest"), "{sentence}");
 }
@@ -39,10 +39,10 @@ fn a_command_is_advised_as_it_is_typed_without_the_settings_of_the_system() {
 #[test]
 fn the_fastest_trial_is_advised_with_its_interval_and_a_trial_that_needs_less() {
     let record = race_with_references(&[
-        ("rust/mmap/avx2@threads=2", 50, STEADY_US),
-        ("rust/read/memchr@buffer=64KiB", 80, STEADY_US),
-        ("rust/read/iterator@buffer=64KiB", 100, STEADY_US),
-        ("rust/lines@buffer=16KiB", 200, STEADY_US),
+        ("rust/mmap/avx2@threads=2", 50, STEADY_WOBBLE_US),
+        ("rust/read/memchr@buffer=64KiB", 80, STEADY_WOBBLE_US),
+        ("rust/read/iterator@buffer=64KiB", 100, STEADY_WOBBLE_US),
+        ("rust/lines@buffer=16KiB", 200, STEADY_WOBBLE_US),
     ]);
     let result = advice(&record).unwrap();
     assert_eq!(
@@ -52,7 +52,7 @@ fn the_fastest_trial_is_advised_with_its_interval_and_a_trial_that_needs_less() 
          without several threads, the crate memmap2 or unsafe code"
     );
     assert_eq!(
-        (result.uses, result.cheaper.unwrap().index, result.code.len()),
+        (result.advised_trial, result.cheaper.unwrap().index, result.code.len()),
         (Some(TrialIndex::new(0)), TrialIndex::new(2), 2)
     );
     assert!(result.code[0].code.contains("THREADS: usize = 2;"));
@@ -60,23 +60,23 @@ fn the_fastest_trial_is_advised_with_its_interval_and_a_trial_that_needs_less() 
 
 #[test]
 fn a_trial_that_only_touches_pages_is_named_beside_trials_that_deliver_every_byte() {
-    let touch = ("rust/mmap/touch", 5, STEADY_US);
+    let touch = ("rust/mmap/touch", 5, STEADY_WOBBLE_US);
     let of =
         |trials: &[_]| Page::from_record(&race_with_references(trials)).rankings[0].explanations.concat();
-    let said = of(&[touch, ("rust/read/count", 50, STEADY_US)]);
+    let said = of(&[touch, ("rust/read/count", 50, STEADY_WOBBLE_US)]);
     assert!(said.starts_with("rust/mmap/touch: one byte a page of the mapping is touched, where"), "{said}");
-    assert_eq!(of(&[touch, ("rust/auto/touch", 6, STEADY_US)]), "", "they do the same");
-    assert_eq!(of(&[("rust/read/count", 50, STEADY_US)]), "");
+    assert_eq!(of(&[touch, ("rust/auto/touch", 6, STEADY_WOBBLE_US)]), "", "they do the same");
+    assert_eq!(of(&[("rust/read/count", 50, STEADY_WOBBLE_US)]), "");
 }
 
-/// Wobble of 0 to 60 ms: wall times from 30 to 90 ms.
+/// Deviations of up to 60 ms: a trial of 30 ms then takes from 30 to 90 ms.
 const WILD_WOBBLE_US: [u64; 5] = [0, 1_000, 60_000, 0, 55_000];
-/// Wobble of up to a tenth of a millisecond, in different orders.
+/// Deviations of up to a tenth of a millisecond, in a different order for each trial.
 const NOISY_WOBBLES_US: [[u64; 5]; 3] = [[0, 40, 80, 20, 60], [50, 10, 70, 80, 0], [60, 20, 50, 80, 10]];
 
 #[test]
 fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
-    let lines = ("rust/lines", 100, STEADY_US);
+    let lines = ("rust/lines", 100, STEADY_WOBBLE_US);
     let ring = [
         ("rust/io_uring/memchr@depth=8", 50, NOISY_WOBBLES_US[0]),
         ("rust/auto/memchr@threads=2", 50, NOISY_WOBBLES_US[1]),
@@ -102,19 +102,23 @@ fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
         ),
         // The reference itself is the fastest.
         (
-            &[("command/wc -l", 30, STEADY_US), ("rust/lines", 50, STEADY_US)],
+            &[("command/wc -l", 30, STEADY_WOBBLE_US), ("rust/lines", 50, STEADY_WOBBLE_US)],
             "keep 'wc -l': the reference itself is the fastest",
             "",
         ),
         // The usual method in the language of the simplest trial is slower than another program.
         (
-            &[("command/wc -l", 30, STEADY_US), ("c/mmap", 30, WILD_WOBBLE_US), ("c/getline", 51, STEADY_US)],
+            &[
+                ("command/wc -l", 30, STEADY_WOBBLE_US),
+                ("c/mmap", 30, WILD_WOBBLE_US),
+                ("c/getline", 51, STEADY_WOBBLE_US),
+            ],
             "keep 'wc -l': nothing that was measured is faster beyond doubt; it ties with 1 more",
             "",
         ),
         // No other program is faster, so the usual method is kept.
         (
-            &[("c/mmap", 30, WILD_WOBBLE_US), ("c/getline", 51, STEADY_US)],
+            &[("c/mmap", 30, WILD_WOBBLE_US), ("c/getline", 51, STEADY_WOBBLE_US)],
             "keep c/getline: nothing that was measured is faster beyond doubt; c/mmap has the best median, but ties",
             "",
         ),
@@ -122,28 +126,33 @@ fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
         (
             &[
                 ("rust/mmap/avx2", 30, WILD_WOBBLE_US),
-                ("rust/read/iterator", 40, STEADY_US),
-                ("rust/lines", 60, STEADY_US),
+                ("rust/read/iterator", 40, STEADY_WOBBLE_US),
+                ("rust/lines", 60, STEADY_WOBBLE_US),
             ],
             "use rust/read with iterator: 1.50 [1.50, 1.50] times as fast as rust/lines; rust/mmap with avx2 has",
             "",
         ),
     ] {
-        let Advice { sentence, against, cheaper, uses, name, .. } =
+        let Advice { sentence, against, cheaper, advised_trial, name, .. } =
             advice(&race_with_references(trials)).unwrap();
         assert!(sentence.starts_with(&format!("warm: {result}")), "{trials:?}: {sentence}");
         assert!(sentence.ends_with(end), "{trials:?}: {sentence}");
         let is_kept = result.starts_with("keep");
         assert_eq!((against.is_none(), cheaper.is_none()), (is_kept, true), "{sentence}");
-        assert_eq!(uses, trials.iter().position(|it| Some(it.0) == name.as_deref()).map(TrialIndex::new));
+        assert_eq!(
+            advised_trial,
+            trials.iter().position(|it| Some(it.0) == name.as_deref()).map(TrialIndex::new)
+        );
     }
     assert!(!advice(&race_with_references(&ring)).unwrap().code[0].code.contains("unsafe"));
 }
 
 #[test]
 fn nothing_is_kept_without_a_baseline() {
-    let record =
-        warm_race(&[("rust/places-mmap/avx2", 50, STEADY_US), ("rust/places-pread/avx2", 90, STEADY_US)]);
+    let record = warm_race(&[
+        ("rust/places-mmap/avx2", 50, STEADY_WOBBLE_US),
+        ("rust/places-pread/avx2", 90, STEADY_WOBBLE_US),
+    ]);
     let said = advice(&record).unwrap();
     assert_eq!(said.sentence, "warm: use rust/places-mmap with avx2: nothing that was measured is faster");
     assert_eq!(Page::from_record(&record).headlines[0].action, said.action);
@@ -154,16 +163,16 @@ fn advice_reports_that_more_rounds_are_needed() {
     for (trials, once, uses, end) in [
         (
             &[
-                ("rust/read/iterator", 50, STEADY_US),
-                ("rust/mmap", 70, STEADY_US),
-                ("rust/lines", 99, STEADY_US),
+                ("rust/read/iterator", 50, STEADY_WOBBLE_US),
+                ("rust/mmap", 70, STEADY_WOBBLE_US),
+                ("rust/lines", 99, STEADY_WOBBLE_US),
             ][..],
             &[2][..],
             Some(0),
             "use rust/read with iterator: nothing that was measured is faster; rust/lines needs 1 more round for an interval",
         ),
         (
-            &[("rust/read/iterator", 50, STEADY_US), ("rust/lines", 99, STEADY_US)],
+            &[("rust/read/iterator", 50, STEADY_WOBBLE_US), ("rust/lines", 99, STEADY_WOBBLE_US)],
             &[0, 1],
             None,
             "no advice: 2 trials may be the fastest and need 1 more round for an interval",
@@ -171,9 +180,9 @@ fn advice_reports_that_more_rounds_are_needed() {
         // A trial with a slower median does not prevent advice, even without a rank.
         (
             &[
-                ("rust/read/iterator", 50, STEADY_US),
-                ("rust/lines", 99, STEADY_US),
-                ("rust/mmap", 200, STEADY_US),
+                ("rust/read/iterator", 50, STEADY_WOBBLE_US),
+                ("rust/lines", 99, STEADY_WOBBLE_US),
+                ("rust/mmap", 200, STEADY_WOBBLE_US),
             ],
             &[2],
             Some(0),
@@ -181,19 +190,26 @@ fn advice_reports_that_more_rounds_are_needed() {
         ),
     ] {
         let mut record = race_with_references(trials);
-        once.iter().for_each(|&index| keep_readings(&mut record, index, 1));
+        once.iter().for_each(|&index| keep_first_readings(&mut record, index, 1));
         let advice = advice(&record).unwrap();
         assert!(advice.sentence.ends_with(end), "{}", advice.sentence);
-        assert_eq!((advice.uses, advice.code.is_empty()), (uses.map(TrialIndex::new), uses.is_none()));
+        assert_eq!(
+            (advice.advised_trial, advice.code.is_empty()),
+            (uses.map(TrialIndex::new), uses.is_none())
+        );
     }
-    assert_eq!(advice(&race_with_references(&[("rust/read/iterator", 50, STEADY_US)])), None, "of one trial");
+    assert_eq!(
+        advice(&race_with_references(&[("rust/read/iterator", 50, STEADY_WOBBLE_US)])),
+        None,
+        "of one trial"
+    );
 }
 
 #[test]
 fn the_answer_separates_faster_slower_tied_and_unknown() {
     let mut page = Page::from_record(&race_with_references(&[
-        ("rust/mmap/avx2", 50, STEADY_US),
-        ("command/wc -l", 100, STEADY_US),
+        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
+        ("command/wc -l", 100, STEADY_WOBBLE_US),
     ]));
     let mut result = |estimate, ends| {
         page.rankings[0].rows[0].ratio = Some(shared_ratio(estimate, ends));
@@ -217,8 +233,8 @@ fn the_answer_separates_faster_slower_tied_and_unknown() {
 #[test]
 fn every_text_says_that_the_reference_is_the_fastest() {
     let page = Page::from_record(&race_with_references(&[
-        ("command/wc -l", 30, STEADY_US),
-        ("rust/lines", 50, STEADY_US),
+        ("command/wc -l", 30, STEADY_WOBBLE_US),
+        ("rust/lines", 50, STEADY_WOBBLE_US),
     ]));
     assert_eq!(page.answer, "Warm, wc -l, the reference itself, is the fastest at 33.3 GB/s.");
     assert_eq!(page.rankings[0].headline(), "fastest warm: command/wc -l, 33.3 GB/s, the reference itself");
@@ -227,8 +243,11 @@ fn every_text_says_that_the_reference_is_the_fastest() {
 
 #[test]
 fn each_headline_names_its_work_if_a_record_has_several() {
-    let trials =
-        [("rust/mmap/avx2", 50, STEADY_US), ("rust/lines", 100, STEADY_US), ("rust/null", 1, STEADY_US)];
+    let trials = [
+        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
+        ("rust/lines", 100, STEADY_WOBBLE_US),
+        ("rust/null", 1, STEADY_WOBBLE_US),
+    ];
     let both = [trials, trials].concat();
     let mut record = race_with_references(&both);
     for it in record.trials.iter_mut() {
@@ -244,8 +263,8 @@ fn each_headline_names_its_work_if_a_record_has_several() {
     let result: Vec<&str> = page.advice.iter().map(|it| it.condition.as_str()).collect();
     assert_eq!(result, ["warm (newlines)", "warm (lines)"]);
     assert!(page.rankings.iter().all(|it| it.headline().starts_with(&format!("fastest warm ({})", it.work))));
-    // A second target with the same work is named too. A ranking that holds only a control reports
-    // nothing.
+    // With a second target of the same work, headlines also name the target. A ranking that holds
+    // only a control has no headline.
     let mut record = race_with_references(&both);
     let path = "/data/g.zip".into();
     record.add(testing::target(1, TargetFacts { path, size_bytes: 1_000_000_000, ..TargetFacts::default() }));
@@ -263,9 +282,9 @@ fn each_headline_names_its_work_if_a_record_has_several() {
 #[test]
 fn advice_compares_with_the_reference_that_was_named() {
     let mut record = race_with_references(&[
-        ("rust/mmap/avx2", 50, STEADY_US),
-        ("command/wc -l", 100, STEADY_US),
-        ("rust/lines", 200, STEADY_US),
+        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
+        ("command/wc -l", 100, STEADY_WOBBLE_US),
+        ("rust/lines", 200, STEADY_WOBBLE_US),
     ]);
     let against = |record: &Record| advice(record).unwrap().against.unwrap().name;
     assert_eq!(against(&record), "command/wc -l");
@@ -293,7 +312,7 @@ fn searched_record() -> Record {
             record.add(Line::Sample(Box::new(sample)));
         }
         if index > 2 {
-            add_samples_with_wobble(&mut record, index, 60 + 20 * (index as u64 - 3), STEADY_US);
+            add_samples_with_wobble(&mut record, index, 60 + 20 * (index as u64 - 3), STEADY_WOBBLE_US);
         }
         outcome(&mut record, index, Outcome::Measured);
     }
@@ -309,12 +328,12 @@ fn readings_of_a_search_are_in_marked_curves_and_in_no_number() {
     assert_eq!(names, ["rust/read/iterator@buffer=256KiB", "rust/read/iterator@buffer=1MiB", "rust/lines"]);
     assert_eq!((ranking.rows[0].wall.n, ranking.unmeasured.len(), ranking.proof.samples), (10, 0, 30));
     assert!(page.answer.contains("16.7 GB/s"), "60.02 ms afresh, not 40 or 50: {}", page.answer);
-    let curve = page.curves.iter().find(|curve| curve.searched).unwrap();
-    assert_eq!((curve.points.len(), curve.points[4].spelled.as_str()), (5, "1MiB"));
+    let curve = page.curves.iter().find(|curve| curve.is_from_search).unwrap();
+    assert_eq!((curve.points.len(), curve.points[4].spelled_value.as_str()), (5, "1MiB"));
     assert!((curve.points[4].rate.0 - 1e9 / 0.05).abs() < 1.0 && curve.points[0].interval.is_none());
     let search = ranking.search.unwrap();
     assert_eq!(
-        (search.settings, search.rungs, search.searched, search.fresh, search.exhaustive),
+        (search.settings, search.rungs, search.search_turns, search.fresh_turns, search.exhaustive_turns),
         (5, 5, 15, 30, 50)
     );
     assert!(page.shows_code());

@@ -174,7 +174,7 @@ fn a_reading_of_microseconds_keeps_no_processors_busy_and_has_no_parts() {
     add_readings(&mut record, 0, (0..6).map(read));
     let row = &Page::from_record(&record).rankings[0].rows[0];
     let diagnosis = row.diagnosis.as_ref().unwrap();
-    assert!(!row.summaries.contains_key(&Meter::CpuSystemNs) && row.cpu.is_none());
+    assert!(!row.summaries.contains_key(&Meter::CpuSystemNs) && row.cpu_time.is_none());
     assert!(row.missing["cpu_user_ns"].contains("fewer than 40 of them"), "{:?}", row.missing);
     assert_eq!((row.cores, diagnosis.parts), (None, None));
     let compared = &Side::of_record(&record, "a", "a").cases[0].figures;

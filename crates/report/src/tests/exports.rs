@@ -2,9 +2,9 @@
 //! each field of the JSON documents and each column of the CSV tables with a value, and a digest of
 //! each whole export.
 //!
-//! Each export is also written to a file named by its digest, in `exports/` beside the test
-//! program. If only a digest differs, `diff` the two files: the export of another commit is there
-//! once this test has run on that commit. `make goldens` accepts the new exports.
+//! The test also writes each export to a file in `exports/` beside the test program. The name of
+//! the file is the digest of the export. If only a digest differs, run this test on the older
+//! commit and `diff` the two files. `make goldens` accepts the new exports.
 
 use super::exported;
 use super::page_records::scripted_records;
@@ -20,7 +20,7 @@ type Export = fn(&Record, &mut dyn std::io::Write) -> std::io::Result<()>;
 
 /// JSON without claims: the claims of publications are not part of the record, and may be
 /// corrected.
-const JSON: Export = |record, out| report::json_with(record, &[], out);
+const JSON_WITHOUT_CLAIMS: Export = |record, out| report::json_with(record, &[], out);
 
 /// Number of characters of a value in the snapshot.
 const VALUE_CHARS: usize = 40;
@@ -38,15 +38,17 @@ struct Field {
 struct Fields(BTreeMap<String, Field>);
 
 impl Fields {
-    fn add(&mut self, place: &str, value: &Value, record: &'static str) {
+    fn add_value(&mut self, place: &str, value: &Value, record: &'static str) {
         let kind = match value {
             Value::Object(fields) if !fields.is_empty() => {
                 let dot = if place.is_empty() { "" } else { "." };
-                fields.iter().for_each(|(name, it)| self.add(&format!("{place}{dot}{name}"), it, record));
+                fields
+                    .iter()
+                    .for_each(|(name, it)| self.add_value(&format!("{place}{dot}{name}"), it, record));
                 return;
             }
             Value::Array(all) if !all.is_empty() => {
-                all.iter().for_each(|it| self.add(&format!("{place}[]"), it, record));
+                all.iter().for_each(|it| self.add_value(&format!("{place}[]"), it, record));
                 return;
             }
             Value::Object(_) => "{}",
@@ -64,8 +66,8 @@ impl Fields {
         }
     }
 
-    /// A line for each field, with the names of the records that have it, or of those that do not if
-    /// these are fewer.
+    /// A line for each field, with the names of the records that have it, or of those that do not
+    /// if these are fewer.
     fn lines(&self, records: &BTreeSet<&'static str>) -> String {
         let line = |(place, field): (&String, &Field)| {
             let words = |all: &BTreeSet<&str>| all.iter().copied().collect::<Vec<_>>().join(" ");
@@ -93,8 +95,8 @@ fn write_and_digest(name: &str, ending: &str, export: &str) -> String {
     format!("{name}.{ending} {digest}\n")
 }
 
-/// A record of every kind of run, and two records with archives and with readers, for the fields
-/// that only those have.
+/// A record of every kind of run, and records with archives and with readers, which have fields
+/// that no other record has.
 fn records() -> Vec<(&'static str, Record)> {
     scripted_records()
         .into_iter()
@@ -116,15 +118,15 @@ fn the_exports_are_unchanged() {
     let (mut documents, mut tables, mut digests) = (Fields::default(), Fields::default(), String::new());
     let records = records();
     for &(name, ref record) in &records {
-        let document = exported(record, JSON);
-        documents.add("", &serde_json::from_str(&document).unwrap(), name);
+        let document = exported(record, JSON_WITHOUT_CLAIMS);
+        documents.add_value("", &serde_json::from_str(&document).unwrap(), name);
         let table = exported(record, report::csv);
         let mut rows = csv::Reader::from_reader(table.as_bytes());
         let columns = rows.headers().unwrap().clone();
         for row in rows.records().map(Result::unwrap) {
             for (column, text) in columns.iter().zip(&row) {
                 let value = if text.is_empty() { Value::Null } else { text.into() };
-                tables.add(column, &value, name);
+                tables.add_value(column, &value, name);
             }
         }
         digests += &write_and_digest(name, "json", &document);
@@ -153,7 +155,7 @@ fn json_with_claims_differs_in_the_claims_alone() {
         let mut with = as_value(&record, report::json);
         let claims = with.as_object_mut().unwrap().remove("claims");
         answered.extend(claims.map(|_| name));
-        assert_eq!(with, as_value(&record, JSON));
+        assert_eq!(with, as_value(&record, JSON_WITHOUT_CLAIMS));
     }
     assert_eq!(answered, ["suite", "sweep"]);
 }

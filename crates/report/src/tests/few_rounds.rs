@@ -1,12 +1,12 @@
-//! Few rounds, few trials and odd readings: no panic, no infinite number, and missing numbers are
-//! reported.
+//! Tests with few rounds, few trials and unusual readings: reports do not panic, show no infinite
+//! number, and say which numbers are missing.
 
 use super::*;
 use crate::html;
 use proptest::prelude::*;
 
 /// Names of trials; the first is the reference.
-const NAMES: [&str; 8] = [
+const TRIAL_NAMES: [&str; 8] = [
     "command/wc -l",
     "rust/lines",
     "rust/read/memchr@buffer=64KiB",
@@ -20,7 +20,7 @@ const NAMES: [&str; 8] = [
 /// A race with these wall times by trial and round; `None` where a round failed.
 fn race(walls_ns: &[Vec<Option<u64>>]) -> Record {
     let mut record = super::record();
-    for (index, (name, walls)) in NAMES.into_iter().zip(walls_ns).enumerate() {
+    for (index, (name, walls)) in TRIAL_NAMES.into_iter().zip(walls_ns).enumerate() {
         announce(&mut record, index, name, CacheState::Warm);
         let rounds = (0..).zip(walls);
         add_readings(
@@ -41,7 +41,7 @@ fn evenly_slower(trials: usize, rounds: u64) -> Vec<Vec<Option<u64>>> {
     (0..trials as u64).map(walls).collect()
 }
 
-fn texts(record: &Record) -> Vec<String> {
+fn all_texts(record: &Record) -> Vec<String> {
     let page = Page::from_record(record);
     let narrow = terminal(&page, Style { width: 80, color: false }, None);
     let wide = terminal(&page, Style { width: 200, color: false }, None);
@@ -60,8 +60,8 @@ fn texts(record: &Record) -> Vec<String> {
     texts
 }
 
-/// The rows of each table of a page with their tags, because drawings have their numbers in attributes.
-/// Other parts of a page have scripts and links.
+/// The rows of each table of a page with their tags, because drawings have their numbers in
+/// attributes. Other parts of a page have scripts and links.
 fn table_bodies(page: &str) -> Vec<&str> {
     let from_body = page.split("<tbody>").skip(1);
     from_body.map(|it| it.split_once("</tbody>").expect("a table's body ends").0).collect()
@@ -70,7 +70,7 @@ fn table_bodies(page: &str) -> Vec<&str> {
 #[test]
 fn every_text_says_that_one_round_has_no_interval() {
     let record = race(&evenly_slower(5, 1));
-    let [_, wide, markdown, json, page] = &texts(&record)[..] else { panic!("five texts") };
+    let [_, wide, markdown, json, page] = &all_texts(&record)[..] else { panic!("five texts") };
     assert!(wide.contains("1 reading") && wide.contains("(1 round)"), "{wide}");
     assert!(wide.contains("no advice: 5 trials may be the fastest and need 1 more round"), "{wide}");
     assert!(markdown.contains("1 reading") && page.contains("1 round"), "{markdown}");
@@ -82,9 +82,9 @@ fn every_text_says_that_one_round_has_no_interval() {
 fn one_trial_and_two_trials_have_intervals() {
     let alone = Page::from_record(&race(&evenly_slower(1, 2)));
     assert!(alone.rankings[0].rows[0].wall.median_ci95.is_some() && alone.advice.is_empty());
-    texts(&race(&evenly_slower(1, 2)));
+    all_texts(&race(&evenly_slower(1, 2)));
     let two = race(&evenly_slower(2, 3));
-    texts(&two);
+    all_texts(&two);
     let row = Page::from_record(&two).rankings[0].rows.iter().find_map(|row| row.ratio).unwrap();
     assert!(row.ci95.is_some() && row.pairs == 3, "{row:?}");
 }
@@ -92,7 +92,7 @@ fn one_trial_and_two_trials_have_intervals() {
 #[test]
 fn readings_that_are_all_equal_tie() {
     let record = race(&vec![vec![Some(5_000_000); 4]; 6]);
-    texts(&record);
+    all_texts(&record);
     let page = Page::from_record(&record);
     assert!(page.rankings[0].rows.iter().all(|row| row.rank.unwrap().place == 1));
 }
@@ -102,7 +102,7 @@ fn one_trial_a_thousand_times_as_noisy_leaves_the_ranks_of_the_others_separate()
     let mut walls = evenly_slower(7, 4);
     walls[6] = [3, 40_000, 900, 7].map(|ms| Some(ms * 1_000_000)).to_vec();
     let record = race(&walls);
-    let [_, wide, ..] = &texts(&record)[..] else { panic!("five texts") };
+    let [_, wide, ..] = &all_texts(&record)[..] else { panic!("five texts") };
     let ranking = &Page::from_record(&record).rankings[0];
     let places: Vec<usize> = ranking.rows.iter().take(6).map(|row| row.rank.unwrap().place).collect();
     assert_eq!(places, [1, 2, 3, 4, 5, 6], "{wide}");
@@ -117,17 +117,17 @@ fn a_reference_that_failed_in_half_of_its_rounds_has_ratios_by_the_other_half() 
     let mut walls = evenly_slower(6, 4);
     (walls[0][1], walls[0][3]) = (None, None);
     let record = race(&walls);
-    texts(&record);
+    all_texts(&record);
     let ranking = &Page::from_record(&record).rankings[0];
     for row in ranking.rows.iter().filter(|row| row.index != TrialIndex::new(0)) {
         let ratio = row.ratio.unwrap();
         assert!(ratio.pairs == 2 && ratio.ci95.is_some(), "{}: {ratio:?}", row.name);
     }
-    // The reference and the other trial share one round: the ratio says so, and all trials have a
+    // The reference and the other trial share one round. The ratio says this, and all trials have a
     // rank.
     walls[0][2] = None;
     let record = race(&walls);
-    let [_, wide, ..] = &texts(&record)[..] else { panic!("five texts") };
+    let [_, wide, ..] = &all_texts(&record)[..] else { panic!("five texts") };
     assert!(wide.contains("(1 round)") && wide.contains("needs 1 more round for an interval"), "{wide}");
 }
 
@@ -141,7 +141,7 @@ proptest! {
         ),
     ) {
         let record = race(&walls);
-        texts(&record);
+        all_texts(&record);
         let page = Page::from_record(&record);
         for row in page.rankings.iter().flat_map(|it| &it.rows) {
             let rounds = row.wall.n;

@@ -1,5 +1,5 @@
-//! Tests of what reports say of methods under bounds on memory. Two methods cross: a mapping is slow with
-//! little memory and fast with much; the other method does not use the page cache.
+//! Tests of reports on methods under bounds on memory. Two methods cross: a mapping is slow with
+//! little memory and fast with much memory; the other method does not use the page cache.
 
 use super::*;
 use crate::html;
@@ -11,15 +11,16 @@ use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 use readlab_model::target::places::{Pattern, PlacesFacts};
 use std::collections::BTreeSet;
 
-const BOUNDS: [&str; 3] = ["25%", "50%", "100%"];
+const MEMORY_BOUNDS: [&str; 3] = ["25%", "50%", "100%"];
 
-/// Milliseconds of a reading cold, under each of the [`BOUNDS`], and warm.
+/// Methods with the wall times of a reading in milliseconds: cold, under each of the
+/// [`MEMORY_BOUNDS`], and warm.
 const METHODS: [(&str, [u64; 5]); 2] =
     [("rust/mmap/avx2", [1000, 1000, 1000, 250, 100]), ("rust/direct@buffer=1MiB", [500; 5])];
 
-pub(super) fn under_bounds() -> Record {
+pub(super) fn record_under_bounds() -> Record {
     let mut record = record();
-    for (index, bound) in (1..).zip(BOUNDS) {
+    for (index, bound) in (1..).zip(MEMORY_BOUNDS) {
         let bound: MemoryBound = bound.parse().unwrap();
         let cache_bytes = bound.in_bytes(SIZE);
         let memory = Some(MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE, is_shared: false });
@@ -32,7 +33,8 @@ pub(super) fn under_bounds() -> Record {
     record
 }
 
-/// Adds a method with these times in milliseconds: cold, under each of the [`BOUNDS`], and warm.
+/// Adds a method with these times in milliseconds: cold, under each of the [`MEMORY_BOUNDS`], and
+/// warm.
 fn add_method(record: &mut Record, name: &str, [cold, quarter, half, whole, warm]: [u64; 5]) {
     let pressed = [quarter, half, whole].map(|wall_ms| (CacheState::Pressed, wall_ms));
     let ends = [(CacheState::Cold, cold), (CacheState::Warm, warm)].map(|it| (0, it));
@@ -49,13 +51,13 @@ fn add_method(record: &mut Record, name: &str, [cold, quarter, half, whole, warm
     }
 }
 
-fn sentences(record: &Record) -> Vec<String> {
+fn memory_sentences(record: &Record) -> Vec<String> {
     Page::from_record(record).memory.iter().flat_map(|view| view.lines().collect::<Vec<_>>()).collect()
 }
 
 #[test]
 fn sentences_say_which_method_wins_on_which_side_and_what_falls_most() {
-    let lines = sentences(&under_bounds());
+    let lines = memory_sentences(&record_under_bounds());
     let [crossing, cliff, ..] = &lines[..] else { panic!("{lines:?}") };
     let begins = "memory: newlines: rust/direct@buffer=1MiB is faster up to memory for 50 % of the working set, \
                   rust/mmap/avx2 from 100 % on; they cross near 75 %; rust/mmap/avx2 is 0.50";
@@ -72,35 +74,35 @@ fn sentences_say_which_method_wins_on_which_side_and_what_falls_most() {
 
 #[test]
 fn a_method_that_is_the_fastest_everywhere_is_named_once() {
-    let mut record = under_bounds();
+    let mut record = record_under_bounds();
     for it in record.trials.iter_mut().filter(|it| it.trial.id.to_string() == METHODS[0].0) {
         it.samples = it.samples.iter().map(|sample| Sample { wall_ns: 4_000_000_000, ..sample }).collect();
     }
-    let lines = sentences(&record);
+    let lines = memory_sentences(&record);
     assert_eq!(lines[0], "memory: newlines: rust/direct@buffer=1MiB is the fastest at every memory");
     assert_eq!(
         lines[1],
         "memory: newlines: no method falls by a third or more beyond doubt, from one level to the next"
     );
     record.targets.iter_mut().for_each(|facts| facts.memory = None);
-    assert!(sentences(&record).is_empty());
+    assert!(memory_sentences(&record).is_empty());
 }
 
 #[test]
 fn a_method_that_is_the_fastest_at_both_ends_is_not_said_to_overtake_itself() {
-    let mut record = under_bounds();
+    let mut record = record_under_bounds();
     for it in record.trials.iter_mut().filter(|it| it.trial.id.to_string() == METHODS[0].0) {
         let wall_ns = if it.trial.target == TargetIndex::new(2) { 100_000_000 } else { 4_000_000_000 };
         it.samples = it.samples.iter().map(|sample| Sample { wall_ns, ..sample }).collect();
     }
     let said = "memory: newlines: rust/direct@buffer=1MiB has the best median cold and warm, rust/mmap/avx2 with \
                  memory for 50 % of the working set";
-    assert_eq!(sentences(&record)[0], said);
+    assert_eq!(memory_sentences(&record)[0], said);
 }
 
 #[test]
 fn every_format_has_the_curve() {
-    let record = under_bounds();
+    let record = record_under_bounds();
     let page = Page::from_record(&record);
     let text = terminal_text(&record);
     for part in ["rate by memory · newlines", "falls most", "× from 100 % to 50 %"] {
@@ -140,7 +142,7 @@ fn every_format_has_the_curve() {
 
 #[test]
 fn a_chart_has_one_line_for_each_method_and_not_one_for_each_scan() {
-    let mut record = under_bounds();
+    let mut record = record_under_bounds();
     for scan in ["avx512", "scalar", "iterator"] {
         add_method(&mut record, &format!("rust/mmap/{scan}"), [1000, 1000, 1000, 260, 110]);
     }
@@ -154,7 +156,7 @@ fn a_chart_has_one_line_for_each_method_and_not_one_for_each_scan() {
 
 #[test]
 fn a_file_under_several_bounds_has_one_title() {
-    let mut record = under_bounds();
+    let mut record = record_under_bounds();
     for (index, bound) in [(4, "90%"), (5, "200%")] {
         let memory = record.targets[TargetIndex::new(1)].memory.clone().unwrap();
         let memory = Some(MemoryFacts { bound: bound.parse().unwrap(), ..memory });
@@ -169,18 +171,18 @@ fn a_file_under_several_bounds_has_one_title() {
 
 #[test]
 fn pressed_readings_are_shown_with_what_they_read_again() {
-    let record = under_bounds();
+    let record = record_under_bounds();
     let page = Page::from_record(&record);
     let is_pressed = |ranking: &&Ranking| ranking.state == CacheState::Pressed;
     let pressed: Vec<&Ranking> = page.rankings.iter().filter(is_pressed).collect();
-    assert_eq!(pressed.len(), BOUNDS.len(), "each bound has a ranking");
-    assert!(pressed.iter().flat_map(|ranking| &ranking.rows).all(|row| row.reread == Some(0.5)));
+    assert_eq!(pressed.len(), MEMORY_BOUNDS.len(), "each bound has a ranking");
+    assert!(pressed.iter().flat_map(|ranking| &ranking.rows).all(|row| row.reread_ratio == Some(0.5)));
     assert!(
         page.rankings
             .iter()
             .filter(|it| !is_pressed(it))
             .flat_map(|it| &it.rows)
-            .all(|row| row.reread.is_none())
+            .all(|row| row.reread_ratio.is_none())
     );
     assert!(markdown(&page).contains(" re-read |"), "{}", markdown(&page));
     let trial = &document(&record)["trials"][0];
@@ -189,7 +191,7 @@ fn pressed_readings_are_shown_with_what_they_read_again() {
 
 #[test]
 fn rows_below_the_heading_of_a_bound_do_not_repeat_it_and_exports_name_it() {
-    let mut record = under_bounds();
+    let mut record = record_under_bounds();
     let index = record.trials.len();
     announce(&mut record, index, "rust/pread", CacheState::Pressed).target = TargetIndex::new(2);
     let text = terminal_text(&record);
@@ -208,7 +210,7 @@ fn rows_below_the_heading_of_a_bound_do_not_repeat_it_and_exports_name_it() {
 
 #[test]
 fn readings_under_a_bound_that_read_different_shares_again_are_told() {
-    let mut record = under_bounds();
+    let mut record = record_under_bounds();
     let explained = |record: &Record| {
         let page = Page::from_record(record);
         page.rankings.iter().flat_map(|it| it.explanations.clone()).collect::<Vec<String>>()
@@ -231,7 +233,7 @@ fn readings_under_a_bound_that_read_different_shares_again_are_told() {
 
 #[test]
 fn what_memory_stops_is_told_with_what_helps_though_another_method_is_the_fastest() {
-    let mut record = under_bounds();
+    let mut record = record_under_bounds();
     let waits = |it: &&mut TrialRecord| {
         it.trial.state == CacheState::Pressed && it.trial.id.to_string() == METHODS[0].0
     };
@@ -242,7 +244,7 @@ fn what_memory_stops_is_told_with_what_helps_though_another_method_is_the_fastes
         };
         it.samples = it.samples.iter().map(with_cpu).collect();
     }
-    let lines = sentences(&record);
+    let lines = memory_sentences(&record);
     let begins = "memory: newlines: rust/mmap/avx2 with memory for 25 % of the working set: stopped by a bound on memory \
                   that is too small: 50 % of the working set comes from the device again in each reading, with memory \
                   for 25 % of it; with memory for 100 % of the working set (1.00 GB) it is 4.0 times as fast; O_DIRECT";
@@ -258,7 +260,7 @@ fn what_memory_stops_is_told_with_what_helps_though_another_method_is_the_fastes
 
 #[test]
 fn the_tail_of_single_reads_has_a_table_and_a_chart_of_its_own() {
-    let mut record = under_bounds();
+    let mut record = record_under_bounds();
     let trials: Vec<TrialIndex> = record.trials.iter().map(|it| it.trial.index).collect();
     for trial in trials {
         for round in 0..6 {
@@ -277,7 +279,7 @@ fn the_tail_of_single_reads_has_a_table_and_a_chart_of_its_own() {
 
 #[test]
 fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
-    let mut record = under_bounds();
+    let mut record = record_under_bounds();
     let places = PlacesFacts {
         pattern: Pattern::Random,
         block_bytes: 4096,
@@ -286,7 +288,7 @@ fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
         file_bytes: SIZE,
     };
     // The mapping reads blocks, and the other method all of the file.
-    let (base, bounded) = (record.targets.len(), BOUNDS.len() + 1);
+    let (base, bounded) = (record.targets.len(), MEMORY_BOUNDS.len() + 1);
     for number in 0..bounded {
         let facts = record.targets[TargetIndex::new(number)].clone();
         let extents = Some(Extents { count: 1, ..Extents::default() });
@@ -307,7 +309,7 @@ fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
     let pressed = |ranking: &&Ranking| ranking.state == CacheState::Pressed;
     let hits = |ranking: &Ranking| ranking.rows.iter().map(|row| row.hit_share).collect::<Vec<_>>();
     let hits: BTreeSet<String> =
-        page.rankings.iter().filter(pressed).map(|it| format!("{:?} {:?}", it.over, hits(it))).collect();
+        page.rankings.iter().filter(pressed).map(|it| format!("{:?} {:?}", it.transport, hits(it))).collect();
     assert_eq!(hits.iter().collect::<Vec<_>>(), ["File [None]", "Places [Some(0.5)]"]);
     assert!(terminal_text(&record).contains("hits by memory · newlines · "));
     assert!(markdown(&page).contains(" hits |"), "{}", markdown(&page));
@@ -315,7 +317,7 @@ fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
     let points = &exported["memory"][0]["curves"][0]["points"];
     assert_eq!((&points[0]["hit_share"], &points[1]["hit_share"]), (&Value::Null, &0.5.into()));
     let trials = exported["trials"].as_array().unwrap();
-    assert_eq!(trials.iter().filter(|trial| trial["hit_share"] == 0.5).count(), BOUNDS.len());
+    assert_eq!(trials.iter().filter(|trial| trial["hit_share"] == 0.5).count(), MEMORY_BOUNDS.len());
     let distinctions: Vec<String> = page.rankings.iter().map(Ranking::full_condition).collect();
     let unique: BTreeSet<&String> = distinctions.iter().collect();
     assert_eq!(unique.len(), distinctions.len(), "{distinctions:?}");

@@ -44,7 +44,7 @@ fn trial_mut(record: &mut Record, trial: usize) -> &mut TrialRecord {
     &mut record.trials[TrialIndex::new(trial)]
 }
 
-/// Adds a trial. The returned plan may still be changed.
+/// Adds a trial and returns its plan, which the caller may change.
 pub(crate) fn announce<'r>(
     record: &'r mut Record,
     index: usize,
@@ -55,7 +55,7 @@ pub(crate) fn announce<'r>(
     &mut trial_mut(record, index).trial
 }
 
-/// A reading that is alone in its round and its fill of the page cache.
+/// A reading with its own round and its own fill of the page cache.
 pub(crate) fn reading(trial: usize, round: u32, wall_ns: u64) -> Sample {
     let trial = TrialIndex::new(trial);
     Sample { trial, fill: round, round, turn_readings: 1, wall_ns, ..Sample::default() }
@@ -73,18 +73,19 @@ pub(crate) fn shared_ratio(estimate: f64, ends: Option<(f64, f64)>) -> SharedRat
     SharedRatio { estimate, ci95, pairs: 10 }
 }
 
-pub(crate) fn read_ahead(value: &str, is_found: bool) -> SettingValue {
+pub(crate) fn read_ahead_setting(value: &str, is_found: bool) -> SettingValue {
     let (name, value) = ("read-ahead".to_owned(), value.to_owned());
     SettingValue { name, value, is_found, is_read_back: true }
 }
 
 /// Drops all but the first readings of a trial.
-fn keep_readings(record: &mut Record, trial: usize, readings: usize) {
+fn keep_first_readings(record: &mut Record, trial: usize, readings: usize) {
     let trial = trial_mut(record, trial);
     trial.samples = trial.samples.iter().take(readings).collect();
 }
 
-/// Adds ten rounds, each with its own fill and `wall_ms` long plus a wobble.
+/// Adds ten rounds, each with its own fill. A round takes `wall_ms` and one of the deviations
+/// `wobble_us`.
 fn add_samples_with_wobble(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5]) {
     let cold = trial_mut(record, trial).trial.state == CacheState::Cold;
     for round in 0..10_u32 {
@@ -102,9 +103,10 @@ fn add_samples_with_wobble(record: &mut Record, trial: usize, wall_ms: u64, wobb
     }
 }
 
-const STEADY_US: [u64; 5] = [0, 10, 20, 30, 40];
+const STEADY_WOBBLE_US: [u64; 5] = [0, 10, 20, 30, 40];
 
-/// A warm race of these trials, each with its time in milliseconds and its wobble.
+/// A warm race of these trials, each with its time in milliseconds and its deviations in
+/// microseconds.
 fn warm_race(trials: &[(&str, u64, [u64; 5])]) -> Record {
     let mut record = record();
     for (index, (name, wall_ms, wobble_us)) in trials.iter().enumerate() {
@@ -272,14 +274,14 @@ fn the_rate_of_encoded_bytes_is_beside_that_of_decoded_bytes() {
     let record = decoding_race();
     let page = Page::from_record(&record);
     let [plain, gzip] = &page.rankings[..] else { panic!("two rankings") };
-    assert_eq!((plain.title().as_str(), plain.rows[0].rate_in), ("Warm · newlines", None));
+    assert_eq!((plain.title().as_str(), plain.rows[0].encoded_rate), ("Warm · newlines", None));
     assert_eq!(gzip.title(), "Warm · newlines · out of the gzip");
     assert_eq!(gzip.size_words(), "1.00 GB in, 4.50 GB out (4.50 to 1; rates are of bytes out)");
     let mut grown = record.clone();
     grown.targets[TargetIndex::new(0)].answer = Some(Answer { bytes: Some(SIZE + 5), ..Answer::default() });
     assert_eq!(Page::from_record(&grown).rankings[0].size_words(), "1.00 GB");
     let row = &gzip.rows[0];
-    assert_eq!((row.throughput.unwrap().0, row.rate_in.unwrap().0), (4.5e9, 1e9));
+    assert_eq!((row.throughput.unwrap().0, row.encoded_rate.unwrap().0), (4.5e9, 1e9));
     let text = terminal_text(&record);
     assert!(text.contains("4.50 GB/s  1.00 GB/s") && text.matches("rate in").count() == 1, "{text}");
     let text = markdown(&page);
@@ -304,7 +306,7 @@ fn a_detected_cache_below_is_in_the_machine_line_with_its_factor() {
     let (machine, text) = shown(&record);
     let expected = "a cache lies below: second cold readings are 3.00 [2.50, 3.50] times as fast";
     assert!(machine.ends_with(expected), "{machine}");
-    assert!(text.contains(&super::markdown::text(expected)), "{text}");
+    assert!(text.contains(&super::markdown::escape_markup(expected)), "{text}");
     assert_eq!(document(&record)["targets"][0]["hidden_cache"]["found"], "seen");
     record.targets[TargetIndex::new(0)].hidden_cache =
         Some(HiddenCache::NotProbed { why: NotProbed::ShortBudget });

@@ -1,6 +1,6 @@
 //! Records for the tests of pages: counts, settings, many readings, sweeps.
 
-use super::memory::under_bounds;
+use super::memory::record_under_bounds;
 use super::*;
 use crate::limits::Bound;
 use readlab_model::target::layers::Layer;
@@ -19,13 +19,13 @@ pub(super) fn race_with_counts() -> Record {
     record
 }
 
-/// Four buffer sizes of one method; with `rounds` of 1, no difference is clear.
-pub(super) fn buffers(rounds: usize) -> Record {
+/// Four buffer sizes of one method. With one round, no difference is statistically clear.
+pub(super) fn race_of_buffer_sizes(rounds: usize) -> Record {
     let trials = [(4, 400), (16, 200), (64, 100), (256, 100)];
     let trials = trials.map(|(buffer, wall_ms)| (format!("rust/read/avx2@buffer={buffer}KiB"), wall_ms));
     let mut record =
-        warm_race(&trials.each_ref().map(|(name, wall_ms)| (name.as_str(), *wall_ms, STEADY_US)));
-    (0..trials.len()).for_each(|index| keep_readings(&mut record, index, rounds));
+        warm_race(&trials.each_ref().map(|(name, wall_ms)| (name.as_str(), *wall_ms, STEADY_WOBBLE_US)));
+    (0..trials.len()).for_each(|index| keep_first_readings(&mut record, index, rounds));
     record
 }
 
@@ -73,7 +73,7 @@ pub(super) fn swept_record() -> Record {
     record
 }
 
-/// The sweep on a file server, whose cache is not evicted before cold readings.
+/// The same sweep on a file server whose cache is not evicted before cold readings.
 pub(super) fn swept_record_above_a_cache() -> Record {
     let mut record = swept_record();
     let layers = r#"[{"kind":"filesystem","name":"nfs"},{"kind":"server","name":"nas","cache":{"before_cold":"remains",
@@ -105,11 +105,11 @@ pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
         ("cut short", Page::from_record(&cut_short)),
         ("failures", Page::from_record(&failures())),
         ("empty", Page::from_record(&Record::new(header()))),
-        ("one round", Page::from_record(&buffers(1))),
-        ("settings", Page::from_record(&buffers(10))),
+        ("one round", Page::from_record(&race_of_buffer_sizes(1))),
+        ("settings", Page::from_record(&race_of_buffer_sizes(10))),
         ("sweep", sweep()),
         ("bounded", bounded()),
-        ("memory", Page::from_record(&under_bounds())),
+        ("memory", Page::from_record(&record_under_bounds())),
     ]
 }
 

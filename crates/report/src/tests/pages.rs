@@ -2,8 +2,8 @@
 //! intervals.
 
 use super::page_records::{
-    all_pages, bounded, buffers, race_of_many_readings, race_with_counts, scripted_records, sweep,
-    swept_record, swept_record_above_a_cache,
+    all_pages, bounded, race_of_buffer_sizes, race_of_many_readings, race_with_counts, scripted_records,
+    sweep, swept_record, swept_record_above_a_cache,
 };
 use super::*;
 use crate as report;
@@ -13,7 +13,7 @@ use readlab_record::{LeftBehind, TurnLatencies};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn parsed(text: &str) -> Document<'_> {
+fn parse_xml(text: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
@@ -25,8 +25,9 @@ fn elements_named<'a, 'i>(
     document.descendants().filter(move |node| node.tag_name().name() == name)
 }
 
-/// The page as terminal text, Markdown and HTML, with ordinary spaces.
-fn texts(page: &Page) -> [String; 3] {
+/// The page as terminal text, Markdown and HTML, with ordinary spaces in place of non-breaking
+/// ones.
+fn terminal_markdown_html(page: &Page) -> [String; 3] {
     let terminal = terminal(page, Style { width: 120, color: false }, None);
     [terminal, markdown(page), report::html(page)].map(|text| text.replace('\u{a0}', " "))
 }
@@ -53,7 +54,10 @@ fn the_charts_of_a_race() {
 fn the_charts_of_a_sweep_and_of_settings() {
     insta::assert_snapshot!("chart_sweep_rate", chart(&sweep(), "sweep-0-rate"));
     insta::assert_snapshot!("chart_sweep_time", chart(&sweep(), "sweep-1-time"));
-    insta::assert_snapshot!("chart_settings", chart(&Page::from_record(&buffers(10)), "parameter-0-warm"));
+    insta::assert_snapshot!(
+        "chart_settings",
+        chart(&Page::from_record(&race_of_buffer_sizes(10)), "parameter-0-warm")
+    );
 }
 
 #[test]
@@ -74,7 +78,7 @@ fn the_body_of_a_page() {
 fn every_page_and_chart_is_well_formed_with_ids_of_its_own() {
     for (name, page) in all_pages() {
         let text = report::html(&page);
-        let document = parsed(&text);
+        let document = parse_xml(&text);
         let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
         let set: BTreeSet<&str> = ids.iter().copied().collect();
         assert_eq!(ids.len(), set.len(), "{name}: {ids:?}");
@@ -86,7 +90,7 @@ fn every_page_and_chart_is_well_formed_with_ids_of_its_own() {
             }
         }
         for (slug, chart) in charts(&page) {
-            let title = parsed(&chart).root_element().first_element_child().unwrap().text().map(str::len);
+            let title = parse_xml(&chart).root_element().first_element_child().unwrap().text().map(str::len);
             assert!(title > Some(0), "{name} {slug} has no title");
         }
     }
@@ -96,7 +100,7 @@ fn every_page_and_chart_is_well_formed_with_ids_of_its_own() {
 fn every_coordinate_is_a_number_inside_its_chart() {
     for (name, page) in all_pages() {
         for (slug, chart) in charts(&page) {
-            let document = parsed(&chart);
+            let document = parse_xml(&chart);
             for node in document.descendants() {
                 for attribute in ["x", "y", "x1", "y1", "x2", "y2", "width", "height"] {
                     let Some(text) = node.attribute(attribute) else { continue };
@@ -124,7 +128,7 @@ fn every_coordinate_is_a_number_inside_its_chart() {
 fn names_of_files_and_commands_stay_text() {
     let page = Page::from_record(&failures());
     let text = report::html(&page);
-    let document = parsed(&text);
+    let document = parse_xml(&text);
     assert_eq!(elements_named(&document, "script").count(), 3, "the theme, the sorting and the filter");
     let shown = |part: &str| document.descendants().filter_map(|it| it.text()).any(|it| it.contains(part));
     assert!(shown("<script>alert(1)</script>\\u{1b}[31m"), "the file's name is shown as it is");
@@ -148,8 +152,8 @@ fn only_the_names_of_leading_trials_are_bold() {
         let rates = charts(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking"));
         rates.map(|(_, text)| text.matches("class=\"name start strong\"").count()).collect::<Vec<_>>()
     };
-    assert_eq!(leads(&Page::from_record(&buffers(1))), [0], "one round shows no difference");
-    assert_eq!(leads(&Page::from_record(&buffers(10))), [2], "two buffers tie, two are slower");
+    assert_eq!(leads(&Page::from_record(&race_of_buffer_sizes(1))), [0], "one round shows no difference");
+    assert_eq!(leads(&Page::from_record(&race_of_buffer_sizes(10))), [2], "two buffers tie, two are slower");
     let warm = leads(&Page::from_record(&race()))[1];
     assert_eq!(warm, 2, "mmap and pread tie, wc is slower");
 }
@@ -168,11 +172,11 @@ fn no_two_rows_of_a_chart_or_table_look_the_same() {
     for (name, record) in scripted_records() {
         let page = Page::from_record(&record);
         let (html, charts) = (report::html(&page), charts(&page));
-        let document = parsed(&html);
+        let document = parse_xml(&html);
         let tables =
             elements_named(&document, "table").filter(|it| it.attribute("class") == Some("sortable plots"));
         let in_tables: Vec<Vec<String>> = tables.map(|table| names(table, "table")).collect();
-        let in_charts = charts.iter().map(|(_, text)| names(parsed(text).root_element(), "svg"));
+        let in_charts = charts.iter().map(|(_, text)| names(parse_xml(text).root_element(), "svg"));
         for names in in_charts.chain(in_tables) {
             let set: BTreeSet<&String> = names.iter().collect();
             assert_eq!(set.len(), names.len(), "{name}: {names:?}");
@@ -191,7 +195,7 @@ fn colour_means_the_language_and_each_row_names_its_trial() {
             .map(|row| (row.index.to_string(), report::palette::language_class(&row.language)))
             .collect();
         let text = report::html(&page);
-        for node in parsed(&text).descendants() {
+        for node in parse_xml(&text).descendants() {
             let Some(class) = node.attribute("data-trial").and_then(|trial| languages.get(trial)) else {
                 continue;
             };
@@ -209,7 +213,7 @@ fn colour_means_the_language_and_each_row_names_its_trial() {
 #[test]
 fn without_scripts_all_rows_are_visible_and_the_controls_are_not() {
     let text = report::html(&Page::from_record(&race()));
-    let document = parsed(&text);
+    let document = parse_xml(&text);
     let hidden: Vec<&str> = document
         .descendants()
         .filter(|node| node.attribute("hidden").is_some())
@@ -226,7 +230,7 @@ fn without_scripts_all_rows_are_visible_and_the_controls_are_not() {
 fn the_limit_of_a_method_is_visible_without_a_click() {
     let page = Page::from_record(&testing::scripted::record("inside"));
     let text = report::html(&page);
-    let document = parsed(&text);
+    let document = parse_xml(&text);
     let table = elements_named(&document, "table")
         .find(|it| it.attribute("class") == Some("sortable plots"))
         .unwrap();
@@ -251,19 +255,19 @@ fn the_answer_names_the_fastest_its_rate_and_its_certainty() {
         "Cold, direct · buffer=1MiB is the fastest at 2.50 GB/s, 2.00 [2.00, 2.00] times as fast as wc -l; \
          warm, mmap avx2 · threads=2 ties for the fastest with 1 more at 20.0 GB/s, 4.00 [4.00, 4.00] times as fast as wc -l."
     );
-    assert!(answer(&buffers(1)).contains("has the best median"));
+    assert!(answer(&race_of_buffer_sizes(1)).contains("has the best median"));
     assert_eq!(answer(&failures()), "Nothing was measured.");
     assert_eq!(answer(&Record::new(header())), "Nothing was measured.");
 }
 
 #[test]
 fn three_settings_of_a_method_make_a_curve() {
-    let page = Page::from_record(&buffers(10));
+    let page = Page::from_record(&race_of_buffer_sizes(10));
     let [curve] = &page.curves[..] else { panic!("one parameter: {:?}", page.curves) };
     assert_eq!((curve.method.as_str(), curve.parameter.as_str()), ("read avx2", "buffer"));
-    let spelled: Vec<&str> = curve.points.iter().map(|point| point.spelled.as_str()).collect();
+    let spelled: Vec<&str> = curve.points.iter().map(|point| point.spelled_value.as_str()).collect();
     assert_eq!(spelled, ["4KiB", "16KiB", "64KiB", "256KiB"]);
-    let mut two = buffers(10);
+    let mut two = race_of_buffer_sizes(10);
     two.trials = two.trials.into_iter().take(2).collect();
     assert!(Page::from_record(&two).curves.is_empty());
 }
@@ -283,7 +287,7 @@ fn ten_thousand_readings_make_a_small_page_that_says_what_a_dot_is() {
     let text = report::html(&Page::from_record(&race_of_many_readings()));
     assert!(text.len() < 3_000_000, "{} bytes", text.len());
     assert!(text.contains("one dot shows those that are side by side"));
-    let document = parsed(&text);
+    let document = parse_xml(&text);
     let strips = elements_named(&document, "path").filter(|it| it.attribute("class") == Some("dots"));
     let dots: Vec<usize> = strips.map(|it| it.attribute("d").unwrap().matches('M').count()).collect();
     assert!(dots.len() == 20 && dots.iter().all(|&dots| dots > 50 && dots <= 201), "{dots:?}");
@@ -296,13 +300,13 @@ fn short_names_are_unique() {
     trial_mut(&mut record, 1).trial.label = Some("mmap avx2 · threads=2".into());
     let page = Page::from_record(&record);
     let names: BTreeMap<&str, TrialIndex> =
-        page.rankings[1].rows.iter().map(|row| (row.short.as_str(), row.index)).collect();
+        page.rankings[1].rows.iter().map(|row| (row.short_name.as_str(), row.index)).collect();
     assert_eq!(names.len(), 3, "{names:?}");
     assert!(names.contains_key("rust/mmap/avx2@threads=2") && names.contains_key("wc -l"), "{names:?}");
     let mut several = race();
     trial_mut(&mut several, 1).trial.id = "java/pread".parse().unwrap();
     let page = Page::from_record(&several);
-    assert_eq!(page.rankings[1].rows[0].short, "rust mmap avx2 · threads=2");
+    assert_eq!(page.rankings[1].rows[0].short_name, "rust mmap avx2 · threads=2");
 }
 
 #[test]
@@ -322,14 +326,14 @@ fn a_sweep_above_a_cache_names_the_cache_beside_every_number_of_its_readings() {
     let titles: Vec<&str> = page.headlines.iter().map(|it| it.title.as_str()).collect();
     assert_eq!(titles, ["Writes", "Reads · cold above a cache"]);
     let [write, read] = &page.sweep.as_ref().unwrap().series[..] else { panic!("two series") };
-    assert_eq!((write.title().as_str(), &write.known.proof), ("write plain", &None));
+    assert_eq!((write.title().as_str(), &write.facts.proof), ("write plain", &None));
     let cache = "the cache of the server of nas";
     let (title, line) = (read.title(), read.line_words().unwrap());
     assert_eq!(title, "rust/direct@buffer=1MiB, cold above a cache");
     let ending = format!(" by ordinary least squares, as published; cold is cold above {cache}");
     assert!(line.ends_with(&ending), "{line}");
     assert!(read.band.iter().any(|it| it.contains(&format!("perhaps held by {cache}"))), "{:?}", read.band);
-    for text in texts(&page) {
+    for text in terminal_markdown_html(&page) {
         for said in [
             ", cold above a cache",
             &format!("cold above: {cache}"),
@@ -372,7 +376,7 @@ fn a_sweep_reports_proofs_and_side_effects_of_its_contender() {
     assert!(page.machine.contains("a cache lies below: second cold readings are 3.00"), "{}", page.machine);
     let proof = "from the device 100 % of the size (device bytes known for 11 of 12)";
     let conduct = "rust/direct@buffer=1MiB †: left 1 process behind after each of 3 readings: ended";
-    for text in texts(&page) {
+    for text in terminal_markdown_html(&page) {
         assert_eq!((text.matches(proof).count(), text.matches(conduct).count()), (1, 1), "{text}");
         let heads = [
             "rust/direct@buffer=1MiB †: 2.50 GB/s",

@@ -8,7 +8,7 @@ use readlab_model::trial::TrialIndex;
 use readlab_record::{Count, Line, Record};
 use std::collections::BTreeMap;
 
-/// The first trial is counted in five runs: 16,391, then 1 to 4.
+/// A race whose first trial has counts of calls from five runs: 16,391, then 1 to 4.
 fn race_with_several_counts() -> Record {
     let mut record = race_with_counts();
     for value in 1..5 {
@@ -21,7 +21,7 @@ fn race_with_several_counts() -> Record {
     record
 }
 
-fn words_of_row(text: &str, name: &str) -> Vec<String> {
+fn cells_of_row(text: &str, name: &str) -> Vec<String> {
     let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
     line.trim_start()
         .trim_start_matches(name)
@@ -43,7 +43,7 @@ fn each_trial_has_a_table_of_its_metrics_and_counts_with_the_number_of_samples()
     let name = &rows.find(|row| row.index == TrialIndex::new(0)).unwrap().name;
     let of_first = &text[text.find(name.as_str()).unwrap()..];
     assert_eq!(
-        words_of_row(of_first, "syscalls"),
+        cells_of_row(of_first, "syscalls"),
         ["1", "2", "3", "4", "–", "–", "16\u{202f}391", "5"],
         "{of_first}"
     );

@@ -2,10 +2,10 @@
 //! follow from the samples of the trials that it names, and the order in which a record announces
 //! its trials must not change any statement.
 
-use super::locations::at_two_places;
-use super::memory::under_bounds;
-use super::page_records::{buffers, race_with_counts, scripted_records, swept_record};
-use super::settings::under_two_settings;
+use super::locations::record_at_two_places;
+use super::memory::record_under_bounds;
+use super::page_records::{race_of_buffer_sizes, race_with_counts, scripted_records, swept_record};
+use super::settings::record_under_two_settings;
 use super::*;
 use crate::archives::ArchiveRatio;
 use crate::ranking::{Ranking, RankingRow};
@@ -18,23 +18,23 @@ use readlab_claims as claims;
 use readlab_record::{FleetTurn, Header, RunKind, StopReason, Stopped, Trials};
 use std::collections::BTreeSet;
 
-/// A record of every kind of run, and some with peculiarities, such as archives.
+/// A record of every kind of run, and records with archives, readers and other features.
 pub(super) fn records() -> Vec<(&'static str, Record)> {
     let peculiar = [
         ("race", race_with_counts()),
-        ("settings", buffers(10)),
+        ("settings", race_of_buffer_sizes(10)),
         ("sweep", swept_record()),
         ("plain and packed", archive_record()),
         ("zip-lines", zip_lines_record()),
         ("readers", readers_record()),
         ("decided", decided_record()),
-        ("places", at_two_places(["d", "d"], [250, 200, 125])),
+        ("places", record_at_two_places(["d", "d"], [250, 200, 125])),
         ("failures", failures()),
     ];
     scripted_records().into_iter().chain(peculiar).collect()
 }
 
-/// Lines read plain and out of a zip with the same content by two contenders, cold and warm.
+/// Two contenders read lines of a plain file and of a zip with the same content, cold and warm.
 /// Unavailable trials are announced before the others, as in a plan.
 pub(super) fn archive_record() -> Record {
     let mut record = plain_and_packed(header());
@@ -51,7 +51,7 @@ pub(super) fn archive_record() -> Record {
     ];
     for (nth, state) in [CacheState::Cold, CacheState::Warm].into_iter().enumerate() {
         for (at, (name, target, wall_ms)) in reads.into_iter().enumerate() {
-            add_reads(&mut record, nth * reads.len() + at, name, state, target, wall_ms);
+            add_reading_trial(&mut record, nth * reads.len() + at, name, state, target, wall_ms);
         }
     }
     record
@@ -70,7 +70,7 @@ fn zip_lines_record() -> Record {
     for (nth, state) in [CacheState::Cold, CacheState::Warm].into_iter().enumerate() {
         for (at, (label, name, target, wall_ms)) in reads.into_iter().enumerate() {
             let index = nth * reads.len() + at;
-            add_reads(&mut record, index, name, state, target, wall_ms);
+            add_reading_trial(&mut record, index, name, state, target, wall_ms);
             trial_mut(&mut record, index).trial.label = Some(label.to_owned());
         }
     }
@@ -101,7 +101,14 @@ fn plain_and_packed(header: Header) -> Record {
 }
 
 /// Adds a trial that reads the plain target 0, or decodes the zip, target 1.
-fn add_reads(record: &mut Record, index: usize, name: &str, state: CacheState, target: usize, wall_ms: u64) {
+fn add_reading_trial(
+    record: &mut Record,
+    index: usize,
+    name: &str,
+    state: CacheState,
+    target: usize,
+    wall_ms: u64,
+) {
     let it = announce(record, index, name, state);
     (it.target, it.decodes) = (TargetIndex::new(target), (target == 1).then_some(Archive::Zip));
     add_samples_with_wobble(record, index, wall_ms, [0, 40, 80, 20, 60]);
@@ -125,8 +132,9 @@ pub(super) fn readers_record() -> Record {
     record
 }
 
-/// A trial that stops for one of these reasons is compared with others by its readings.
-const COMPARED: [StopReason; 2] = [StopReason::NotFirst, StopReason::Decided];
+/// The reasons by which a trial stops after a comparison of its readings with those of other
+/// trials.
+const COMPARING_STOP_REASONS: [StopReason; 2] = [StopReason::NotFirst, StopReason::Decided];
 
 /// A race that was decided by its readings, in which all trials have ten rounds.
 fn decided_record() -> Record {
@@ -136,7 +144,15 @@ fn decided_record() -> Record {
         ("rust/lines", 58, [700, 2_500, 0, 1_200, 400]),
         ("rust/read/avx2", 51, [200, 1_100, 1_900, 0, 2_300]),
     ]);
-    for (index, why) in [COMPARED[0], COMPARED[1], COMPARED[0], COMPARED[0]].into_iter().enumerate() {
+    for (index, why) in [
+        COMPARING_STOP_REASONS[0],
+        COMPARING_STOP_REASONS[1],
+        COMPARING_STOP_REASONS[0],
+        COMPARING_STOP_REASONS[0],
+    ]
+    .into_iter()
+    .enumerate()
+    {
         trial_mut(&mut record, index).stopped = Some(Stopped { why, rounds: 10 });
     }
     record
@@ -150,7 +166,7 @@ struct RankingCheck<'r> {
 
 impl<'r> RankingCheck<'r> {
     /// The measured trial of this name in the ranking; there must be exactly one.
-    fn named(&self, name: &str) -> &'r TrialRecord {
+    fn trial_named(&self, name: &str) -> &'r TrialRecord {
         let of_ranking = |trial: &Trial| {
             (trial.target, trial.decodes, trial.work, trial.state)
                 == (self.ranking.target, self.ranking.decodes, self.ranking.work, self.ranking.state)
@@ -163,23 +179,25 @@ impl<'r> RankingCheck<'r> {
     }
 
     fn median_ns(&self, name: &str) -> f64 {
-        median_ns(self.named(name))
+        median_ns(self.trial_named(name))
     }
 
     /// The noise of all trials, in the order of the ranking's rows.
     fn noise(&self) -> SharedVariance {
-        let trials: Vec<&TrialRecord> = self.ranking.rows.iter().map(|row| self.named(&row.name)).collect();
+        let trials: Vec<&TrialRecord> =
+            self.ranking.rows.iter().map(|row| self.trial_named(&row.name)).collect();
         let noise = SharedVariance::new(trials.iter().map(|it| &it.samples));
-        let is_compared = |it: &TrialRecord| it.stopped.is_some_and(|it| COMPARED.contains(&it.why));
+        let is_compared =
+            |it: &TrialRecord| it.stopped.is_some_and(|it| COMPARING_STOP_REASONS.contains(&it.why));
         if trials.into_iter().any(is_compared) { noise.of_decided_race() } else { noise }
     }
 
-    fn position(&self, name: &str) -> usize {
+    fn row_position(&self, name: &str) -> usize {
         self.ranking.rows.iter().position(|row| row.name == name).unwrap()
     }
 
     fn ratio(&self, base: &str, name: &str) -> Option<SharedRatio> {
-        self.noise().ratio(self.position(name), self.position(base))
+        self.noise().ratio(self.row_position(name), self.row_position(base))
     }
 
     /// Checks the rows, and the remedies that their verdicts name.
@@ -214,12 +232,12 @@ impl<'r> RankingCheck<'r> {
             let of_language = self.ranking.rows.iter().filter(|it| it.language == best.language);
             let fastest = of_language.map(|it| self.median_ns(&it.name)).fold(f64::INFINITY, f64::min);
             assert_eq!(whole(self.median_ns(&best.name)), whole(fastest), "{}", best.language);
-            assert_eq!(best.times.is_empty(), row.ratio.is_none());
+            assert_eq!(best.ratio_words.is_empty(), row.ratio.is_none());
         }
     }
 
     fn check_advice(&self, advice: &crate::advice::Advice) {
-        assert_eq!(advice.action.is_some(), advice.uses.is_some());
+        assert_eq!(advice.action.is_some(), advice.advised_trial.is_some());
         if let Some(action) = advice.action {
             let said = format!("{}: {action} ", advice.condition);
             assert!(advice.sentence.starts_with(&said), "{}", advice.sentence);
@@ -238,7 +256,7 @@ impl<'r> RankingCheck<'r> {
             let of_language = self.ranking.rows.iter().filter(|row| row.language == language.language);
             let others = of_language.count() - 1;
             let anew = usual.and_then(|usual| {
-                let (best, usual) = (self.position(&language.best.name), self.position(&usual.name));
+                let (best, usual) = (self.row_position(&language.best.name), self.row_position(&usual.name));
                 self.noise().ratio_of_chosen(best, usual, others)
             });
             assert_eq!(language.ratio, anew, "{}", language.language);
@@ -253,8 +271,8 @@ fn median_ns(it: &TrialRecord) -> f64 {
 /// The other trial that a verdict names.
 fn remedy(verdict: &Verdict) -> Option<&Remedy> {
     match verdict {
-        Verdict::Processing { lift } => lift.as_ref(),
-        Verdict::Lock { alone } => Some(alone),
+        Verdict::Processing { faster_scan } => faster_scan.as_ref(),
+        Verdict::Lock { single_thread } => Some(single_thread),
         Verdict::Device { pace: DeviceUse::SmallBlocks { remedy } | DeviceUse::Shallow { remedy } } => {
             Some(remedy)
         }
@@ -264,10 +282,10 @@ fn remedy(verdict: &Verdict) -> Option<&Remedy> {
 }
 
 /// The names of the checks that compared at least one number.
-type Checked = BTreeSet<&'static str>;
+type CheckNames = BTreeSet<&'static str>;
 
 /// Checks the sentences on plain files and archives, and that no two of them contradict.
-fn check_archives(record: &Record, page: &Page, checked: &mut Checked) {
+fn check_archives(record: &Record, page: &Page, checked: &mut CheckNames) {
     for said in &page.archives {
         checked.insert("archives");
         let of = |decodes| {
@@ -275,15 +293,16 @@ fn check_archives(record: &Record, page: &Page, checked: &mut Checked) {
             let ranking = page.rankings.iter().find(is_it).unwrap();
             RankingCheck { record, ranking }
         };
-        let (plain, packed) = (of(None).named(&said.plain), of(Some(said.archive)).named(&said.decoding));
+        let (plain, packed) =
+            (of(None).trial_named(&said.plain), of(Some(said.archive)).trial_named(&said.decoding));
         let (of_packed, of_plain) = (of(Some(said.archive)), of(None));
         let rows = |it: &RankingCheck| it.ranking.rows.len();
         let readers = [&of_packed, &of_plain];
         let samples = readers
             .into_iter()
-            .flat_map(|it| it.ranking.rows.iter().map(move |row| &it.named(&row.name).samples));
-        let place = rows(&of_packed) + of_plain.position(&said.plain);
-        let anew = SharedVariance::new(samples).ratio(of_packed.position(&said.decoding), place).unwrap();
+            .flat_map(|it| it.ranking.rows.iter().map(move |row| &it.trial_named(&row.name).samples));
+        let place = rows(&of_packed) + of_plain.row_position(&said.plain);
+        let anew = SharedVariance::new(samples).ratio(of_packed.row_position(&said.decoding), place).unwrap();
         let ends = anew.ci95.map(|it| it.ends);
         assert_eq!((said.estimate, said.ci95), (anew.estimate, ends), "{}", said.sentence());
         let by_medians = median_ns(plain) / median_ns(packed);
@@ -304,8 +323,8 @@ fn check_archives(record: &Record, page: &Page, checked: &mut Checked) {
     }
 }
 
-/// How many times as long as the others a rank takes, over these turns of all ranks.
-fn host_ratio(turns: &[&FleetTurn], rank: usize) -> f64 {
+/// How many times as long as the other ranks a rank takes: the geometric mean over these turns.
+fn rank_slowdown(turns: &[&FleetTurn], rank: usize) -> f64 {
     let lag = |turn: &FleetTurn| {
         let logs: Vec<f64> = turn.ranks.iter().map(|timing| (timing.wall_ns as f64).ln()).collect();
         let others: Vec<f64> =
@@ -316,7 +335,7 @@ fn host_ratio(turns: &[&FleetTurn], rank: usize) -> f64 {
 }
 
 /// Checks the map of hosts, the pairs of states, and the scaling with ranks or readers.
-fn check_many(record: &Record, page: &Page, checked: &mut Checked) {
+fn check_hosts_states_and_scaling(record: &Record, page: &Page, checked: &mut CheckNames) {
     for effects in page.fleet.iter().flat_map(|fleet| &fleet.method_effects) {
         let it = record.trial(effects.trial).unwrap();
         let ranks = record.fleet.as_ref().unwrap().ranks.len();
@@ -324,7 +343,7 @@ fn check_many(record: &Record, page: &Page, checked: &mut Checked) {
         assert!(whole.iter().all(|turn| turn.trial == effects.trial) && !whole.is_empty());
         assert_eq!(effects.ratios.len(), ranks);
         for (rank, ratio) in effects.ratios.iter().enumerate() {
-            let anew = host_ratio(&whole, rank);
+            let anew = rank_slowdown(&whole, rank);
             assert!((ratio / anew - 1.0).abs() < 1e-9, "{} on rank {rank}: {anew}", it.trial.id);
             checked.insert("hosts");
         }
@@ -333,14 +352,14 @@ fn check_many(record: &Record, page: &Page, checked: &mut Checked) {
         for pair in group.pairs {
             assert_eq!(pair.from.name, pair.to.name);
             let samples = |row: &RankingRow| median_ns(record.trial(row.index).unwrap());
-            assert!((pair.gain() - samples(pair.from) / samples(pair.to)).abs() < 1e-6);
+            assert!((pair.speedup() - samples(pair.from) / samples(pair.to)).abs() < 1e-6);
             checked.insert("cold/warm");
         }
     }
     for view in &page.scaling {
         let of_count = |count: u64| {
             let is_it = |it: &&TrialRecord| {
-                let together = record.targets[it.trial.target].together().map(u64::from);
+                let together = record.targets[it.trial.target].concurrent_readers().map(u64::from);
                 it.trial.id == view.scaling.id
                     && it.trial.state == view.scaling.state
                     && it.is_accepted()
@@ -351,13 +370,13 @@ fn check_many(record: &Record, page: &Page, checked: &mut Checked) {
             one.trial.bytes_out(&record.targets[one.trial.target]) as f64 * 1e9 / median_ns(one)
         };
         let gain = view.scaling.gain().unwrap();
-        let anew = of_count(gain.to) / of_count(gain.from);
+        let anew = of_count(gain.to_count) / of_count(gain.from_count);
         assert!((gain.factor / anew - 1.0).abs() < 0.05, "{}: {} {anew}", view.name, gain.factor);
         checked.insert("scaling");
     }
 }
 
-fn check_locations(record: &Record, page: &Page, checked: &mut Checked) {
+fn check_locations(record: &Record, page: &Page, checked: &mut CheckNames) {
     for table in &page.locations.tables {
         for method in &table.ratios.methods {
             let of = |trial| record.trial(trial).unwrap();
@@ -380,7 +399,7 @@ fn check_locations(record: &Record, page: &Page, checked: &mut Checked) {
 
 /// Checks that a ratio of wall times in a claim is the ratio of the two trials that it names, and
 /// that the claim and the sentence on plain files and archives agree.
-fn check_claims(record: &Record, page: &Page, checked: &mut Checked) {
+fn check_claims(record: &Record, page: &Page, checked: &mut CheckNames) {
     // Claims about a sweep name series of files, and no trial.
     let judged = Some(claims::judge_built_in(record)).filter(|_| record.header.kind != RunKind::Sweep);
     for judged in judged.iter().flatten().flat_map(|it| &it.claims) {
@@ -388,8 +407,8 @@ fn check_claims(record: &Record, page: &Page, checked: &mut Checked) {
         let Some(answer) = &judged.here else { continue };
         let claims::ShownNumbers::Times(shown) = &answer.shown else { continue };
         let of_wall = |it: &claims::Quantity| it.metric == claims::Metric::WALL;
-        for pair in pairs.iter().filter(|pair| of_wall(&pair.of) && of_wall(&pair.to)) {
-            let trials = format!("{} / {}", pair.of.trial, pair.to.trial);
+        for pair in pairs.iter().filter(|pair| of_wall(&pair.quantity) && of_wall(&pair.reference)) {
+            let trials = format!("{} / {}", pair.quantity.trial, pair.reference.trial);
             let Some(found) = shown.iter().find(|it| it.trials == trials) else { continue };
             let of = |quantity: &claims::Quantity| {
                 let is_it = |it: &&TrialRecord| {
@@ -400,7 +419,7 @@ fn check_claims(record: &Record, page: &Page, checked: &mut Checked) {
                 };
                 record.trials.iter().filter(is_it).collect::<Vec<&TrialRecord>>()
             };
-            let (these, those) = (of(&pair.of), of(&pair.to));
+            let (these, those) = (of(&pair.quantity), of(&pair.reference));
             let mut times =
                 these.iter().flat_map(|it| those.iter().map(move |to| median_ns(it) / median_ns(to)));
             let value = found.estimate.value;
@@ -432,7 +451,7 @@ fn check_claims(record: &Record, page: &Page, checked: &mut Checked) {
 
 #[test]
 fn every_number_about_two_trials_follows_from_the_trials_that_it_names() {
-    let mut checked = Checked::new();
+    let mut checked = CheckNames::new();
     for (name, record) in records() {
         let page = Page::from_record(&record);
         for ranking in &page.rankings {
@@ -447,7 +466,7 @@ fn every_number_about_two_trials_follows_from_the_trials_that_it_names() {
             checked.insert("advice");
         }
         check_archives(&record, &page, &mut checked);
-        check_many(&record, &page, &mut checked);
+        check_hosts_states_and_scaling(&record, &page, &mut checked);
         check_locations(&record, &page, &mut checked);
         check_claims(&record, &page, &mut checked);
         assert!(!name.is_empty());
@@ -474,29 +493,29 @@ fn assert_close(found: f64, expected: f64, what: &str) {
 
 #[test]
 fn every_effect_of_a_setting_follows_from_the_two_trials_that_it_names() {
-    let record = under_two_settings();
+    let record = record_under_two_settings();
     let effects = Page::from_record(&record).settings;
     assert_eq!(effects.len(), 2);
     for row in effects {
-        let [under, found] = [row.index, row.found_index].map(|index| record.trial(index).unwrap());
+        let [under, found] = [row.index, row.found_settings_trial].map(|index| record.trial(index).unwrap());
         assert_eq!((&under.trial.id, under.trial.state), (&found.trial.id, found.trial.state));
-        let is_found = |it: &TrialRecord| record.target_of(&it.trial).unwrap().has_found_settings();
+        let is_found = |it: &TrialRecord| record.target_of(&it.trial).unwrap().has_initial_settings();
         assert!(is_found(found) && !is_found(under), "{}", row.name);
         assert_eq!(row.name, record.trial_name(&under.trial));
         let medians = [median_ns(under), median_ns(found)];
-        assert_eq!([row.wall_ns, row.found_wall_ns], medians.map(whole));
+        assert_eq!([row.wall_ns, row.found_settings_wall_ns], medians.map(whole));
         assert_close(row.ratio.estimate, medians[1] / medians[0], &row.name);
     }
 }
 
 #[test]
 fn every_number_about_bounds_on_memory_follows_from_the_trials_that_it_names() {
-    let record = under_bounds();
+    let record = record_under_bounds();
     let rate = |curve: &MemoryCurve, level: MemoryLevel| {
-        let point = curve.at(level)?;
-        assert_eq!(point.it.trial.id, curve.trial().id);
-        let bytes = point.it.trial.bytes_out(record.target_of(&point.it.trial).unwrap());
-        Some(bytes as f64 * 1e9 / median_ns(point.it))
+        let point = curve.point_at(level)?;
+        assert_eq!(point.trial.trial.id, curve.trial().id);
+        let bytes = point.trial.trial.bytes_out(record.target_of(&point.trial.trial).unwrap());
+        Some(bytes as f64 * 1e9 / median_ns(point.trial))
     };
     let contests = MemoryContest::all(&record);
     assert!(contests.iter().any(|contest| contest.crossing.is_some()));
@@ -507,7 +526,7 @@ fn every_number_about_bounds_on_memory_follows_from_the_trials_that_it_names() {
                 assert_close(point.rate, rate(curve, point.level).unwrap(), &name);
             }
             if let Some(cliff) = &curve.cliff {
-                let [below, above] = cliff.between.map(|level| rate(curve, level).unwrap());
+                let [below, above] = cliff.between_levels.map(|level| rate(curve, level).unwrap());
                 assert_close(cliff.ratio.estimate, above / below, &name);
             }
         }
@@ -516,20 +535,20 @@ fn every_number_about_bounds_on_memory_follows_from_the_trials_that_it_names() {
                 .curves
                 .iter()
                 .filter_map(|curve| {
-                    Some((rate(curve, fastest.level)?, curve.at(fastest.level)?.it.trial.index))
+                    Some((rate(curve, fastest.level)?, curve.point_at(fastest.level)?.trial.trial.index))
                 })
                 .collect();
             rates.sort_by(|a, b| b.0.total_cmp(&a.0));
-            assert_eq!(rates[0].1, fastest.it.trial.index, "{:?}", fastest.level);
+            assert_eq!(rates[0].1, fastest.trial.trial.index, "{:?}", fastest.level);
             if let Some(ratio) = fastest.ratio_to_second {
-                assert_close(ratio.estimate, rates[0].0 / rates[1].0, &fastest.it.trial.id.to_string());
+                assert_close(ratio.estimate, rates[0].0 / rates[1].0, &fastest.trial.trial.id.to_string());
             }
         }
         if let Some(crossing) = &contest.crossing {
             let curve_of = |it: &TrialRecord| {
                 contest.curves.iter().find(|curve| curve.trial().id == it.trial.id).unwrap()
             };
-            let (less, more) = (curve_of(crossing.with_less), curve_of(crossing.with_more));
+            let (less, more) = (curve_of(crossing.trial_with_less), curve_of(crossing.trial_with_more));
             for at in &crossing.ratios {
                 let expected = rate(more, at.level).unwrap() / rate(less, at.level).unwrap();
                 assert_close(at.ratio.estimate, expected, &format!("{:?}", at.level));

@@ -6,8 +6,8 @@ use super::*;
 use crate::advice::UsualWay;
 use crate::ranking::Ranking;
 
-const TABLES: &str = include_str!("../../../stats/src/simulation/real-tables.txt");
-const RACES: [(&str, &str); 2] = [
+const EXPECTED_TABLES: &str = include_str!("../../../stats/src/simulation/real-tables.txt");
+const RECORDED_RACES: [(&str, &str); 2] = [
     ("2-core guest", include_str!("../../../stats/src/simulation/race-2-core.jsonl")),
     ("16-core machine", include_str!("../../../stats/src/simulation/race-16-core.jsonl")),
 ];
@@ -29,19 +29,19 @@ fn recorded_race(race: &str) -> (Record, Vec<String>) {
     (record, names)
 }
 
-struct Expected {
+struct ExpectedRow {
     name: String,
-    /// Milliseconds, and half the interval of the logarithm in percent.
+    /// The median in milliseconds, and half the interval of its logarithm in percent.
     median: [f64; 2],
-    /// The middle of the ratio's interval, and its ends; `None` for the reference.
+    /// The middle and the ends of the interval of the ratio; `None` for the reference.
     ratio: Option<[f64; 3]>,
     rank: String,
 }
 
-/// The expected rows of trials, and the number of lines on languages.
-fn table(machine: &str, state: &str) -> (Vec<Expected>, usize) {
+/// The expected rows of a ranking, and the number of languages.
+fn expected_table(machine: &str, state: &str) -> (Vec<ExpectedRow>, usize) {
     let head = format!("## {machine}, {state}:");
-    let lines = TABLES.lines().skip_while(|line| !line.starts_with(&head)).skip(1);
+    let lines = EXPECTED_TABLES.lines().skip_while(|line| !line.starts_with(&head)).skip(1);
     let lines: Vec<&str> = lines.take_while(|line| !line.starts_with("##")).collect();
     let (languages, trials): (Vec<&str>, Vec<&str>) =
         lines.into_iter().partition(|line| line.starts_with("   "));
@@ -52,7 +52,7 @@ fn table(machine: &str, state: &str) -> (Vec<Expected>, usize) {
         // ratio or "reference".
         let words: Vec<&str> = rest.split_whitespace().collect();
         let ratio = (words[6] != "reference").then(|| [6, 7, 8].map(|at| number(words[at])));
-        Expected {
+        ExpectedRow {
             name: name.trim().to_owned(),
             median: [number(words[1]), number(words[4])],
             ratio,
@@ -62,7 +62,7 @@ fn table(machine: &str, state: &str) -> (Vec<Expected>, usize) {
     (trials.iter().map(trial).collect(), languages.len())
 }
 
-fn check(ranking: &Ranking, names: &[String], expected: &Expected) {
+fn check_row(ranking: &Ranking, names: &[String], expected: &ExpectedRow) {
     let is_it = |index: TrialIndex| names[u64::from(index) as usize] == expected.name;
     let row = ranking.rows.iter().find(|row| is_it(row.index)).unwrap();
     let near = |found: f64, shown: f64, last: f64| {
@@ -95,27 +95,27 @@ fn check(ranking: &Ranking, names: &[String], expected: &Expected) {
 
 #[test]
 fn the_rows_of_recorded_races_are_those_of_another_implementation() {
-    for (machine, race) in RACES {
+    for (machine, race) in RECORDED_RACES {
         let (record, names) = recorded_race(race);
         let page = Page::from_record(&record);
         assert_eq!(page.rankings.len(), 2, "cold and warm");
         for ranking in &page.rankings {
-            let (trials, _) = table(machine, &ranking.state.to_string());
+            let (trials, _) = expected_table(machine, &ranking.state.to_string());
             let read_twice = ranking.rows.iter().filter(|row| row.wall.n > 1).count();
             assert_eq!(trials.len(), read_twice, "{machine}, {}", ranking.state);
-            trials.iter().for_each(|expected| check(ranking, &names, expected));
+            trials.iter().for_each(|expected| check_row(ranking, &names, expected));
         }
     }
 }
 
 #[test]
 fn each_language_of_a_recorded_race_has_a_ratio_with_an_interval_in_both_states() {
-    for (machine, race) in RACES {
+    for (machine, race) in RECORDED_RACES {
         let page = Page::from_record(&recorded_race(race).0);
         assert_eq!(page.advice.len(), 2, "cold and warm");
         for advice in &page.advice {
             let ranking = &page.rankings[advice.ranking];
-            let (_, languages) = table(machine, &ranking.state.to_string());
+            let (_, languages) = expected_table(machine, &ranking.state.to_string());
             let has_ratio = advice.by_language.iter().filter(|it| it.ratio.is_some());
             assert!(has_ratio.clone().count() >= languages, "{machine}: {:#?}", advice.by_language);
             for it in has_ratio {
@@ -127,12 +127,12 @@ fn each_language_of_a_recorded_race_has_a_ratio_with_an_interval_in_both_states(
     }
 }
 
-/// The size of the terminal on whose first screen five questions are answered.
-const SCREEN: [usize; 2] = [120, 40];
+/// Columns and lines of the terminal whose first screen answers five questions.
+const SCREEN_SIZE: [usize; 2] = [120, 40];
 
 /// The lines of a text that are on the first screen; long lines take several rows.
 fn first_screen(text: &str) -> Vec<&str> {
-    let [columns, rows] = SCREEN;
+    let [columns, rows] = SCREEN_SIZE;
     let mut taken = 0;
     let is_shown = |line: &&str| {
         taken += line.chars().count().div_ceil(columns).max(1);
@@ -143,7 +143,7 @@ fn first_screen(text: &str) -> Vec<&str> {
 
 #[test]
 fn the_first_screen_of_a_recorded_race_answers_five_questions() {
-    for (machine, race) in RACES {
+    for (machine, race) in RECORDED_RACES {
         let (mut record, names) = recorded_race(race);
         for index in 0..names.len() {
             // Meters that show what stops a trial.
@@ -185,7 +185,7 @@ fn the_first_screen_of_a_recorded_race_answers_five_questions() {
 
 #[test]
 fn no_rank_of_a_recorded_race_is_left_open() {
-    for (_, race) in RACES {
+    for (_, race) in RECORDED_RACES {
         let record = recorded_race(race).0;
         let page = Page::from_record(&record);
         let style = Style { width: 200, color: false };

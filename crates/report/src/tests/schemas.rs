@@ -1,6 +1,6 @@
-//! Tests of the schemas: `docs/schema/` holds them as printed, they describe everything that is
-//! written, and a version only gains fields. `docs/schema/fields/` lists the fields that each version
-//! has had.
+//! Tests of the schemas: the files in `docs/schema/` are equal to the printed schemas, the schemas
+//! describe everything that readlab writes, and no version loses a field. `docs/schema/fields/`
+//! lists the fields that each version has had.
 
 use super::recomputed::records;
 use crate::verification::{self, ContenderReport, Fault, MethodReport, Verdict};
@@ -76,28 +76,32 @@ fn reject_unknown_fields_below(schema: &mut Value) {
     }
 }
 
-fn root() -> PathBuf {
+fn repository_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn file_of(format: Format) -> String {
+fn schema_file(format: Format) -> String {
     format!("docs/schema/{format}.json")
 }
 
 #[test]
 fn the_schema_files_are_what_the_command_prints() {
     for format in Format::ALL {
-        let kept = fs::read_to_string(root().join(file_of(format))).unwrap_or_default();
+        let kept = fs::read_to_string(repository_root().join(schema_file(format))).unwrap_or_default();
         let is_kept = kept == format.schema_text();
-        assert!(is_kept, "{} is not what `readlab schema {format}` prints: make schemas", file_of(format));
+        assert!(
+            is_kept,
+            "{} is not what `readlab schema {format}` prints: make schemas",
+            schema_file(format)
+        );
     }
-    let files = fs::read_dir(root().join("docs/schema")).unwrap();
+    let files = fs::read_dir(repository_root().join("docs/schema")).unwrap();
     let folders = 1;
     assert_eq!(files.count(), Format::ALL.len() + folders);
 }
 
-/// The types whose `ci95` comes from one method only: resampling, a fitted model, a control or a
-/// probe, or the mean over rounds.
+/// The types without a rule beside `ci95`, because it always comes from the same method:
+/// resampling, a fitted model, a control or a probe, or the mean over rounds.
 const TYPES_OF_ONE_RULE: [&str; 6] =
     ["Estimate", "Limit", "PredictedRate", "Prediction", "Quantile", "Times"];
 
@@ -140,23 +144,23 @@ fn check_rules(value: &Value, place: &str) {
 #[test]
 fn a_version_only_gains_fields() {
     for format in Format::ALL {
-        let now = fields(&serde_json::from_str(&format.schema_text()).unwrap());
+        let now = fields_of_schema(&serde_json::from_str(&format.schema_text()).unwrap());
         let file = fields_file(format, &now);
-        let listed = parse_fields(&fs::read_to_string(root().join(&file)).expect(&file));
+        let listed = parse_fields(&fs::read_to_string(repository_root().join(&file)).expect(&file));
         let lost = lost_properties(&listed, &now);
         assert!(lost.is_empty(), "readlab.{format} needs a new version:\n{}", lost.join("\n"));
         assert!(with_new_fields(&listed, &now) == listed, "{file} lacks fields that are new: make schemas");
     }
 }
 
-/// A list of fields only grows here; in a draft that was never released, fields are removed by hand.
+/// Adds new fields to the lists. In a draft that was never released, fields are removed by hand.
 #[test]
 #[ignore = "it writes docs/schema/fields; make schemas runs it"]
 fn append_new_fields() {
-    fs::create_dir_all(root().join(FIELDS_FOLDER)).unwrap();
+    fs::create_dir_all(repository_root().join(FIELDS_FOLDER)).unwrap();
     for format in Format::ALL {
-        let now = fields(&serde_json::from_str(&format.schema_text()).unwrap());
-        let file = root().join(fields_file(format, &now));
+        let now = fields_of_schema(&serde_json::from_str(&format.schema_text()).unwrap());
+        let file = repository_root().join(fields_file(format, &now));
         let listed = parse_fields(&fs::read_to_string(&file).unwrap_or_default());
         fs::write(file, fields_text(&with_new_fields(&listed, &now))).unwrap();
     }
@@ -190,20 +194,20 @@ fn parse_fields(text: &str) -> Fields {
     text.lines().map(field).collect()
 }
 
-/// The listed fields, with those that are new and with new guarantees of listed ones. A type that a
-/// listed field may have since is no guarantee, so it is not added.
+/// The listed fields, the new fields, and new guarantees on listed fields. A further type of a
+/// listed field is no guarantee, so it is not added.
 fn with_new_fields(listed: &Fields, now: &Fields) -> Fields {
     let mut all = listed.clone();
     for (path, properties) in now {
         let is_listed = listed.contains_key(path);
-        let new = properties.iter().filter(|property| !(is_listed && property.starts_with(OF_TYPE)));
+        let new = properties.iter().filter(|property| !(is_listed && property.starts_with(TYPE_PREFIX)));
         all.entry(path.clone()).or_default().extend(new.cloned());
     }
     all
 }
 
-/// The properties that listed fields have and that a schema does not guarantee, and new types of these
-/// fields, a line each.
+/// The properties that listed fields have and that a schema does not guarantee, and new types of
+/// these fields, a line each.
 fn lost_properties(listed: &Fields, now: &Fields) -> Vec<String> {
     let mut lost = Vec::new();
     for (path, before) in listed {
@@ -212,7 +216,7 @@ fn lost_properties(listed: &Fields, now: &Fields) -> Vec<String> {
             continue;
         };
         lost.extend(before.difference(now).map(|what| format!("{path} is no longer {what}")));
-        let more = now.difference(before).filter(|what| what.starts_with(OF_TYPE));
+        let more = now.difference(before).filter(|what| what.starts_with(TYPE_PREFIX));
         lost.extend(more.map(|what| format!("{path} is now {what}")));
     }
     lost
@@ -221,17 +225,17 @@ fn lost_properties(listed: &Fields, now: &Fields) -> Vec<String> {
 /// The properties of each field, by its path.
 type Fields = BTreeMap<String, BTreeSet<String>>;
 
-const OF_TYPE: &str = "of type ";
+const TYPE_PREFIX: &str = "of type ";
 
-fn fields(schema: &Value) -> Fields {
+fn fields_of_schema(schema: &Value) -> Fields {
     let mut found = Fields::new();
-    collect(schema, schema, "", &mut found);
+    collect_fields(schema, schema, "", &mut found);
     found
 }
 
-fn collect(root: &Value, schema: &Value, path: &str, found: &mut Fields) {
+fn collect_fields(root: &Value, schema: &Value, path: &str, found: &mut Fields) {
     if let Some(to) = schema["$ref"].as_str() {
-        collect(root, root.pointer(to.trim_start_matches('#')).unwrap(), path, found);
+        collect_fields(root, root.pointer(to.trim_start_matches('#')).unwrap(), path, found);
     }
     let listed = |keyword: &str| match &schema[keyword] {
         Value::Null => Vec::new(),
@@ -239,36 +243,36 @@ fn collect(root: &Value, schema: &Value, path: &str, found: &mut Fields) {
         one => vec![one.clone()],
     };
     let said = found.entry(path.to_owned()).or_default();
-    said.extend(listed("type").iter().map(|it| format!("{OF_TYPE}{}", it.as_str().unwrap())));
+    said.extend(listed("type").iter().map(|it| format!("{TYPE_PREFIX}{}", it.as_str().unwrap())));
     said.extend(["const", "enum"].into_iter().flat_map(&listed).map(|it| it.to_string()));
     for field in listed("required") {
         let field = format!("{path}.{}", field.as_str().unwrap());
         found.entry(field).or_default().insert("in all".to_owned());
     }
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-        collect(root, field, &format!("{path}.{name}"), found);
+        collect_fields(root, field, &format!("{path}.{name}"), found);
     }
     for (keyword, mark) in [("items", "[]"), ("additionalProperties", ".*"), ("propertyNames", ".* (name)")] {
         if schema[keyword].is_object() {
-            collect(root, &schema[keyword], &format!("{path}{mark}"), found);
+            collect_fields(root, &schema[keyword], &format!("{path}{mark}"), found);
         }
     }
     for (at, item) in listed("prefixItems").iter().enumerate() {
-        collect(root, item, &format!("{path}[{at}]"), found);
+        collect_fields(root, item, &format!("{path}[{at}]"), found);
     }
     for variant in ["allOf", "anyOf", "oneOf"].into_iter().flat_map(&listed) {
         // Variants are distinguished by a field with a constant word.
         let fields = variant["properties"].as_object();
         let word = fields.and_then(|fields| fields.values().find_map(|it| it["const"].as_str()));
         let path = word.map_or_else(|| path.to_owned(), |word| format!("{path}({word})"));
-        collect(root, &variant, &path, found);
+        collect_fields(root, &variant, &path, found);
     }
 }
 
 #[test]
 fn lost_properties_of_a_schema_are_named_and_a_new_version_has_its_own_list() {
     let schema = |version: u32, trials: Value| {
-        fields(&json!({
+        fields_of_schema(&json!({
             "properties": {
                 "version": { "type": "integer", "const": version },
                 "trials": { "items": { "$ref": "#/$defs/T" } },
@@ -359,11 +363,11 @@ fn every_verdict_of_a_verification_is_described() {
     let mut methods: Vec<_> = verdicts.map(|verdict| MethodReport::of_method("read", verdict)).into();
     methods[0].left_out = vec![words("parts")];
     let contenders = [
-        ContenderReport { contender: words("a"), receipt, reason: None, methods },
+        ContenderReport { contender: words("a"), receipt, why_untested: None, methods },
         ContenderReport {
             contender: words("b"),
             receipt: None,
-            reason: Some(words("it needs a compiler")),
+            why_untested: Some(words("it needs a compiler")),
             methods: Vec::new(),
         },
     ];

@@ -10,7 +10,7 @@ use readlab_record::{
     ReferenceCandidate, ReferenceReason, ResumePlan, Rules, RunKind, Samples, StopReason, Stopped,
 };
 
-/// Wobble of up to a millisecond, in different orders.
+/// Deviations of up to a millisecond, in a different order for each trial.
 const NOISY_WOBBLES_US: [[u64; 5]; 4] =
     [[0, 400, 800, 200, 600], [600, 200, 400, 800, 0], [400, 800, 0, 600, 200], [800, 0, 600, 400, 200]];
 
@@ -18,27 +18,27 @@ const NOISY_WOBBLES_US: [[u64; 5]; 4] =
 /// round.
 fn race() -> Record {
     let mut record = warm_race(&[
-        ("command/wc -l", 90, STEADY_US),
-        ("rust/lines", 200, STEADY_US),
+        ("command/wc -l", 90, STEADY_WOBBLE_US),
+        ("rust/lines", 200, STEADY_WOBBLE_US),
         ("rust/mmap/avx2", 50, NOISY_WOBBLES_US[0]),
         ("rust/read/iterator@buffer=64KiB", 50, NOISY_WOBBLES_US[1]),
         ("rust/io_uring/avx2@buffer=128KiB,depth=16", 50, NOISY_WOBBLES_US[2]),
         ("rust/vectored/iterator@buffer=8KiB,buffers=16", 50, NOISY_WOBBLES_US[3]),
-        ("python/lines", 900, STEADY_US),
-        ("python/mmap/find", 300, STEADY_US),
-        ("go/bufio.Scanner", 120, STEADY_US),
+        ("python/lines", 900, STEADY_WOBBLE_US),
+        ("python/mmap/find", 300, STEADY_WOBBLE_US),
+        ("go/bufio.Scanner", 120, STEADY_WOBBLE_US),
     ]);
-    keep_readings(&mut record, 8, 1);
+    keep_first_readings(&mut record, 8, 1);
     record
 }
 
-fn lines(page: &Page, width: u16) -> Vec<String> {
+fn terminal_lines(page: &Page, width: u16) -> Vec<String> {
     terminal(page, Style { width, color: false }, None).lines().map(str::to_owned).collect()
 }
 
 /// The table of the only ranking, without its header lines.
-fn table(page: &Page, width: u16) -> Vec<String> {
-    let all = lines(page, width);
+fn table_lines(page: &Page, width: u16) -> Vec<String> {
+    let all = terminal_lines(page, width);
     let from = all.iter().position(|line| line.starts_with("warm · ")).unwrap();
     all.into_iter().skip(from + 2).take_while(|line| !line.starts_with("verdict:")).collect()
 }
@@ -47,34 +47,34 @@ fn table(page: &Page, width: u16) -> Vec<String> {
 fn trials_of_a_rank_are_a_group_and_a_trial_with_a_single_round_is_in_none() {
     let page = Page::from_record(&race());
     let ranking = &page.rankings[0];
-    let groups: Vec<_> = ranking.groups().iter().map(|(place, it)| (*place, it.len() - 1)).collect();
+    let groups: Vec<_> = ranking.rows_by_rank().iter().map(|(place, it)| (*place, it.len() - 1)).collect();
     assert_eq!(groups, [(1, 3), (5, 0), (6, 0), (7, 0), (8, 0)]);
     let unranked = ranking.rows.iter().filter(|row| row.rank.is_none());
     let unranked: Vec<&str> = unranked.map(|row| row.name.as_str()).collect();
     assert_eq!(unranked, ["go/bufio.Scanner"]);
-    assert!(ranking.unranked_before_first().next().is_none() && ranking.leads(&ranking.rows[0]));
+    assert!(ranking.unranked_before_first().next().is_none() && ranking.is_leader(&ranking.rows[0]));
 }
 
 #[test]
 fn tied_trials_are_folded_behind_a_count_except_the_advised_one() {
     let mut page = Page::from_record(&race());
-    let folded = table(&page, 200);
+    let folded = table_lines(&page, 200);
     assert_eq!(folded.len(), 8, "{folded:#?}");
     assert!(folded[0].contains("1 ") && folded[0].contains("rust/"), "{folded:#?}");
     assert!(folded.iter().any(|line| line.contains("rust/read/iterator")), "the advised: {folded:#?}");
     assert!(folded.iter().any(|line| line.trim_start().starts_with("+ 2 tied: ")), "{folded:#?}");
     assert!(folded.iter().any(|line| line.contains("go/bufio.Scanner") && line.contains("–")), "{folded:#?}");
     page.lists_all = true;
-    let all = table(&page, 200);
+    let all = table_lines(&page, 200);
     assert_eq!((all.len(), all.iter().filter(|line| line.contains("1=")).count()), (9, 3), "{all:#?}");
     assert!(!markdown(&page).contains("tied:"), "exports hold every row");
     let mut suite = race();
     suite.header.kind = RunKind::Suite;
-    assert_eq!(table(&Page::from_record(&suite), 200).len(), 9, "a suite lists what it names");
+    assert_eq!(table_lines(&Page::from_record(&suite), 200).len(), 9, "a suite lists what it names");
 }
 
 /// A plan with this indifference zone.
-fn plan(indifference: f64) -> ResumePlan {
+fn plan_with_indifference(indifference: f64) -> ResumePlan {
     ResumePlan {
         boot: None,
         folder: String::new(),
@@ -96,9 +96,12 @@ fn plan(indifference: f64) -> ResumePlan {
 #[test]
 fn the_end_line_says_what_the_indifference_zone_promises_of_the_trial_that_is_left() {
     use StopReason::{Budget, Decided, MostReadings, NotFirst, Precise};
-    let trials =
-        [("rust/mmap/avx2", 50, STEADY_US), ("rust/lines", 90, STEADY_US), ("command/wc -l", 200, STEADY_US)];
-    let tied = [trials[0], ("rust/lines", 50, STEADY_US), trials[2]];
+    let trials = [
+        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
+        ("rust/lines", 90, STEADY_WOBBLE_US),
+        ("command/wc -l", 200, STEADY_WOBBLE_US),
+    ];
+    let tied = [trials[0], ("rust/lines", 50, STEADY_WOBBLE_US), trials[2]];
     let promise = "; warm: of those read, rust/mmap/avx2 is the fastest, or within 10 % of it";
     for (trials, zone, stops, is_promised) in [
         (trials, 0.1, [Decided, NotFirst, NotFirst], true),
@@ -111,7 +114,7 @@ fn the_end_line_says_what_the_indifference_zone_promises_of_the_trial_that_is_le
         (trials, 0.0, [Budget, Budget, Budget], false),
     ] {
         let mut record = warm_race(&trials);
-        record.header.resume_plan = Some(plan(zone));
+        record.header.resume_plan = Some(plan_with_indifference(zone));
         for (index, why) in stops.into_iter().enumerate() {
             trial_mut(&mut record, index).stopped = Some(Stopped { why, rounds: 10 });
         }
@@ -125,7 +128,7 @@ fn the_end_line_says_what_the_indifference_zone_promises_of_the_trial_that_is_le
         );
     }
     let mut one_trial = warm_race(&trials[..1]);
-    one_trial.header.resume_plan = Some(plan(0.1));
+    one_trial.header.resume_plan = Some(plan_with_indifference(0.1));
     one_trial.add(Line::End { reason: EndReason::Settled, wall_ns: 52_000_000_000 });
     assert!(!Page::from_record(&one_trial).end.contains("within"));
 }
@@ -135,11 +138,11 @@ fn commands_of_the_user_are_listed_even_if_they_tie() {
     let names: Vec<String> = (0..4).map(|value| format!("command/wc -l {{}} # value={value}")).collect();
     let trials: Vec<_> = names.iter().map(|name| (name.as_str(), 50_u64, NOISY_WOBBLES_US[0])).collect();
     let mut record = warm_race(&trials);
-    let folded = table(&Page::from_record(&record), 200);
+    let folded = table_lines(&Page::from_record(&record), 200);
     assert!(folded.iter().any(|line| line.contains("tied: ")), "{folded:#?}");
     let own = |name: &String| ReferenceCandidate { trial: name.parse().unwrap(), why: ReferenceReason::Own };
     record.header.references = names.iter().map(own).collect();
-    let listed = table(&Page::from_record(&record), 200);
+    let listed = table_lines(&Page::from_record(&record), 200);
     let rows = listed.iter().filter(|line| line.contains("command/wc -l {} # value="));
     assert_eq!(rows.count(), 4, "{listed:#?}");
 }
@@ -149,22 +152,22 @@ fn a_row_is_one_line_within_any_width() {
     let mut page = Page::from_record(&race());
     for lists_all in [false, true] {
         page.lists_all = lists_all;
-        let rows = table(&page, 200).len();
+        let rows = table_lines(&page, 200).len();
         for width in 20..160 {
-            let table = table(&page, width);
+            let table = table_lines(&page, width);
             assert_eq!(table.len(), rows, "{width}: {table:#?}");
             let widest = table.iter().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= usize::from(width), "{width}: {table:#?}");
         }
     }
-    let wide = table(&page, 90);
+    let wide = table_lines(&page, 90);
     assert!(wide.iter().any(|line| line.contains("wc -l")), "{wide:#?}");
 }
 
 #[test]
 fn the_baseline_is_named_once_at_the_top() {
     let page = Page::from_record(&race());
-    let text = lines(&page, 200);
+    let text = terminal_lines(&page, 200);
     assert_eq!(text[1], "ratios are to wc -l (code that others wrote)");
     assert!(!text.iter().any(|line| line.starts_with("reference:")), "{text:#?}");
     let mut own = race();
@@ -199,11 +202,11 @@ fn each_language_has_its_usual_and_its_best_method() {
     assert_eq!(usual, [UsualWay::Slower, UsualWay::TheSame, UsualWay::Slower].map(Some));
     assert!((advice[2].ratio.unwrap().estimate - 3.0).abs() < 1e-3, "{:?}", advice[2].ratio);
     assert_eq!(advice[2].words(), "3.00 [3.00, 3.00] × its usual way, which is slower");
-    let text = lines(&page, 200);
+    let text = terminal_lines(&page, 200);
     let row = text.iter().find(|line| line.trim_start().starts_with("Python ")).unwrap();
     assert!(row.contains("3.00 [3.00, 3.00]"), "{row}");
     for width in 20..100 {
-        let text = lines(&page, width);
+        let text = terminal_lines(&page, width);
         let row = text.iter().find(|line| line.trim_start().starts_with("Python ")).unwrap();
         assert!(row.chars().count() <= usize::from(width), "{width}: {row}");
     }
@@ -212,17 +215,17 @@ fn each_language_has_its_usual_and_its_best_method() {
 #[test]
 fn a_best_method_that_is_not_told_apart_from_the_usual_one_has_its_ratio_with_the_interval() {
     let page = Page::from_record(&warm_race(&[
-        ("command/wc -l", 90, STEADY_US),
+        ("command/wc -l", 90, STEADY_WOBBLE_US),
         ("rust/read/iterator@buffer=64KiB", 50, [0, 300, 700, 100, 500]),
         ("rust/lines", 50, NOISY_WOBBLES_US[1]),
     ]));
     let [rust] = &page.advice[0].by_language[..] else { panic!("one language") };
     assert_eq!(rust.best.name, "rust/read/iterator@buffer=64KiB");
     assert_eq!(rust.usual_is, Some(UsualWay::NotToldApart));
-    let times = crate::words::times(rust.ratio.unwrap());
+    let times = crate::words::ratio_words(rust.ratio.unwrap());
     assert!(times.ends_with(']') && rust.ratio.unwrap().ci95.unwrap().ends.holds(1.0), "{times}");
     assert_eq!(rust.words(), format!("not told apart from its usual way ({times})"));
-    let text = lines(&page, 200);
+    let text = terminal_lines(&page, 200);
     let row = text.iter().find(|line| line.trim_start().starts_with("Rust ")).unwrap();
     assert!(row.contains(&format!(" not told apart ({times}) ")), "{row}");
     assert!(markdown(&page).contains("not told apart"), "{}", markdown(&page));
@@ -234,7 +237,7 @@ fn a_trial_in_another_language_never_counts_as_needing_less() {
     // Python's mapping needs less than Rust's and is faster than the baseline.
     for (index, wall_ms) in [(3, 300), (5, 300), (7, 60)] {
         trial_mut(&mut record, index).samples = Samples::default();
-        add_samples_with_wobble(&mut record, index, wall_ms, STEADY_US);
+        add_samples_with_wobble(&mut record, index, wall_ms, STEADY_WOBBLE_US);
     }
     let advice = Page::from_record(&record).advice.remove(0);
     assert!(advice.name.unwrap().starts_with("rust/") && advice.cheaper.is_none(), "{}", advice.sentence);
@@ -243,9 +246,9 @@ fn a_trial_in_another_language_never_counts_as_needing_less() {
 #[test]
 fn after_one_round_nothing_is_ranked_and_the_missing_round_is_reported() {
     let mut record = race();
-    (0..9).for_each(|index| keep_readings(&mut record, index, 1));
+    (0..9).for_each(|index| keep_first_readings(&mut record, index, 1));
     let page = Page::from_record(&record);
-    assert!(page.rankings[0].groups().is_empty());
+    assert!(page.rankings[0].rows_by_rank().is_empty());
     assert!(page.rankings[0].rows.iter().all(|row| row.wall.median_ci95.is_none() && row.rank.is_none()));
     let headline = page.rankings[0].headline();
     assert!(headline.starts_with("best median warm: "), "{headline}");
@@ -255,16 +258,16 @@ fn after_one_round_nothing_is_ranked_and_the_missing_round_is_reported() {
         "{}",
         page.answer
     );
-    assert!(table(&page, 200).iter().all(|line| line.trim_start().starts_with('–')));
-    assert!(table(&page, 200).iter().all(|line| line.contains("1 reading")));
+    assert!(table_lines(&page, 200).iter().all(|line| line.trim_start().starts_with('–')));
+    assert!(table_lines(&page, 200).iter().all(|line| line.contains("1 reading")));
     let advice = &page.advice[0];
-    assert!(advice.uses.is_none() && advice.by_language.len() == 3);
+    assert!(advice.advised_trial.is_none() && advice.by_language.len() == 3);
     assert_eq!(advice.by_language[2].words(), "not told apart from its usual way (3.0 (1 round))");
 }
 
 #[test]
 fn bytes_before_a_range_count_for_its_amplification_and_for_no_rate() {
-    let mut record = warm_race(&[("rust/read", 50, STEADY_US)]);
+    let mut record = warm_race(&[("rust/read", 50, STEADY_WOBBLE_US)]);
     let (start_bytes, length_bytes, before_bytes, file_bytes) = (0, SIZE, SIZE / 4, 2 * SIZE);
     record.targets[TargetIndex::new(0)].range =
         Some(RangeFacts { start_bytes, length_bytes, before_bytes, file_bytes });
@@ -280,12 +283,13 @@ fn bytes_before_a_range_count_for_its_amplification_and_for_no_rate() {
 
 #[test]
 fn amplification_of_ranges_is_the_ratio_of_read_bytes_to_useful_bytes() {
-    let mut record = warm_race(&[("rust/places-pread", 50, STEADY_US), ("rust/places-mmap", 60, STEADY_US)]);
+    let mut record =
+        warm_race(&[("rust/places-pread", 50, STEADY_WOBBLE_US), ("rust/places-mmap", 60, STEADY_WOBBLE_US)]);
     let read_bytes = Some(SIZE);
     let asking = trial_mut(&mut record, 0).samples.iter().map(|it| Sample { read_bytes, ..it }).collect();
     trial_mut(&mut record, 0).samples = asking;
     announce(&mut record, 2, "rust/places-pread", CacheState::Cold);
-    add_samples_with_wobble(&mut record, 2, 70, STEADY_US);
+    add_samples_with_wobble(&mut record, 2, 70, STEADY_WOBBLE_US);
     outcome(&mut record, 2, Outcome::Measured);
     record.targets[TargetIndex::new(0)].ranges = Some(RangesFacts {
         list: "/data/list".to_owned(),

@@ -13,11 +13,11 @@ use std::net::TcpStream;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-/// Bytes that are copied at once: enough to make system calls cheap, and few enough to stay in a
+/// Size of the buffer: large enough to make system calls cheap, and small enough to stay in a
 /// processor's cache.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// The type of the file, and of each of its parts.
+/// The media type of the file, and of each of its parts.
 pub(super) const CONTENT_TYPE: &str = "application/octet-stream";
 
 /// A response before it is sent.
@@ -78,12 +78,12 @@ pub(super) struct Delivery {
 pub(super) struct Sender<'a> {
     stream: &'a TcpStream,
     piece: Vec<u8>,
-    /// Number of bytes of the piece that are not sent yet.
-    filled: usize,
+    /// Number of bytes at the start of `piece` that are not sent yet.
+    filled_bytes: usize,
 }
 
 impl Status {
-    pub fn line(self) -> &'static str {
+    pub fn status_line(self) -> &'static str {
         match self {
             Status::Ok => "200 OK",
             Status::PartialContent => "206 Partial Content",
@@ -116,7 +116,8 @@ impl Answer {
         Answer { status, fields: Vec::new(), body: AnswerBody::Parts { file, parts, end: String::new() } }
     }
 
-    /// Several ranges of a file of this size, in parts that the boundary separates (RFC 9110, 14.6).
+    /// Several ranges of a file of this size, in parts that the boundary separates (RFC 9110,
+    /// 14.6).
     pub(super) fn multipart(file: File, ranges: Vec<Range<u64>>, size_bytes: u64, boundary: &str) -> Answer {
         let part = |range: Range<u64>| {
             let words = content_range(&range, size_bytes);
@@ -128,17 +129,21 @@ impl Answer {
         Answer { status: Status::PartialContent, fields: Vec::new(), body }
     }
 
-    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Answer {
+    pub(super) fn with_field(mut self, name: &'static str, value: impl Into<String>) -> Answer {
         self.fields.push((name, value.into()));
         self
     }
 
     fn head(&self, is_last: bool) -> String {
-        let mut head =
-            format!("HTTP/1.1 {}\r\nDate: {}\r\n", self.status.line(), http_time_text(Timestamp::now()));
+        let mut head = format!(
+            "HTTP/1.1 {}\r\nDate: {}\r\n",
+            self.status.status_line(),
+            http_time_text(Timestamp::now())
+        );
         // A response with this status has no body, and a length would describe the content.
         if self.status != Status::NotModified {
-            write!(head, "Content-Length: {}\r\n", self.body.length()).expect("a String takes everything");
+            write!(head, "Content-Length: {}\r\n", self.body.length_bytes())
+                .expect("a String takes everything");
         }
         for (name, value) in &self.fields {
             write!(head, "{name}: {value}\r\n").expect("a String takes everything");
@@ -148,7 +153,7 @@ impl Answer {
 }
 
 impl AnswerBody {
-    fn length(&self) -> u64 {
+    fn length_bytes(&self) -> u64 {
         match self {
             AnswerBody::Text(text) => text.len() as u64,
             AnswerBody::Parts { parts, end, .. } => {
@@ -166,7 +171,7 @@ pub(super) fn content_range(range: &Range<u64>, size_bytes: u64) -> String {
 
 impl<'a> Sender<'a> {
     pub(super) fn new(stream: &'a TcpStream) -> Sender<'a> {
-        Sender { stream, piece: Vec::new(), filled: 0 }
+        Sender { stream, piece: Vec::new(), filled_bytes: 0 }
     }
 
     pub(super) fn send(&mut self, answer: Answer, how: Delivery) -> io::Result<()> {
@@ -184,7 +189,7 @@ impl<'a> Sender<'a> {
     /// ends early, which the client notices.
     fn send_parts(&mut self, head: &str, file: &File, parts: &[Part], end: &str) -> io::Result<()> {
         self.piece.resize(PIECE_BYTES, 0);
-        self.filled = 0;
+        self.filled_bytes = 0;
         self.add_text(head)?;
         for part in parts {
             self.add_text(&part.head)?;
@@ -194,23 +199,23 @@ impl<'a> Sender<'a> {
         self.send_piece()
     }
 
-    /// Adds a text, which is shorter than a piece.
+    /// Adds a text, which must be shorter than a piece.
     fn add_text(&mut self, text: &str) -> io::Result<()> {
-        if self.filled + text.len() > PIECE_BYTES {
+        if self.filled_bytes + text.len() > PIECE_BYTES {
             self.send_piece()?;
         }
-        self.piece[self.filled..][..text.len()].copy_from_slice(text.as_bytes());
-        self.filled += text.len();
+        self.piece[self.filled_bytes..][..text.len()].copy_from_slice(text.as_bytes());
+        self.filled_bytes += text.len();
         Ok(())
     }
 
     /// Adds the bytes of a range, and sends each piece that is full.
     fn add_range(&mut self, file: &File, mut range: Range<u64>) -> io::Result<()> {
         while !range.is_empty() {
-            if self.filled == PIECE_BYTES {
+            if self.filled_bytes == PIECE_BYTES {
                 self.send_piece()?;
             }
-            let room = &mut self.piece[self.filled..];
+            let room = &mut self.piece[self.filled_bytes..];
             let left = range.end - range.start;
             let wanted = usize::try_from(left).map_or(room.len(), |left| left.min(room.len()));
             let count = read_at(file, &mut room[..wanted], range.start)?;
@@ -218,14 +223,14 @@ impl<'a> Sender<'a> {
                 self.send_piece()?;
                 return Err(ErrorKind::UnexpectedEof.into());
             }
-            self.filled += count;
+            self.filled_bytes += count;
             range.start += count as u64;
         }
         Ok(())
     }
 
     fn send_piece(&mut self) -> io::Result<()> {
-        let filled = std::mem::take(&mut self.filled);
+        let filled = std::mem::take(&mut self.filled_bytes);
         self.stream.write_all(&self.piece[..filled])
     }
 }
@@ -255,7 +260,7 @@ mod tests {
         (String::from_utf8(got).unwrap(), thread.join().unwrap())
     }
 
-    fn file_of(bytes: &[u8]) -> File {
+    fn file_with(bytes: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
         file.rewind().unwrap();
@@ -271,7 +276,7 @@ mod tests {
         let near = PIECE_BYTES as u64;
         for part in [0..0, 0..1, 5..6, 0..near, 7..near + 7, near - 200..near + 1, 0..end, end - 1..end] {
             let (text, is_whole) =
-                send_to_client(Answer::part(Status::Ok, file_of(&bytes), part.clone()), KEEP_OPEN);
+                send_to_client(Answer::part(Status::Ok, file_with(&bytes), part.clone()), KEEP_OPEN);
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             assert!(head.contains(&format!("Content-Length: {}", part.end - part.start)), "{head}");
             let expected = &bytes[part.start as usize..part.end as usize];
@@ -284,7 +289,7 @@ mod tests {
         let bytes: Vec<u8> = (0..2 * PIECE_BYTES).map(|at| b'a' + (at % 23) as u8).collect();
         let end = bytes.len() as u64;
         let ranges = vec![end - 1..end, 0..1, 5..PIECE_BYTES as u64 + 7];
-        let answer = Answer::multipart(file_of(&bytes), ranges.clone(), end, "B");
+        let answer = Answer::multipart(file_with(&bytes), ranges.clone(), end, "B");
         let (text, is_whole) = send_to_client(answer, KEEP_OPEN);
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let part = |range: &Range<u64>| {
@@ -300,14 +305,14 @@ mod tests {
 
     #[test]
     fn a_file_that_became_shorter_ends_the_connection() {
-        let (text, is_whole) = send_to_client(Answer::part(Status::Ok, file_of(b"short"), 0..9), KEEP_OPEN);
+        let (text, is_whole) = send_to_client(Answer::part(Status::Ok, file_with(b"short"), 0..9), KEEP_OPEN);
         assert!(text.contains("Content-Length: 9") && text.ends_with("short") && !is_whole);
     }
 
     #[test]
     fn a_head_response_equals_the_full_response_without_its_body() {
         let head = Delivery { is_head: true, is_last: true };
-        let (text, _) = send_to_client(Answer::part(Status::Ok, file_of(b"content"), 0..7), head);
+        let (text, _) = send_to_client(Answer::part(Status::Ok, file_with(b"content"), 0..7), head);
         assert!(
             text.contains("Content-Length: 7\r\n") && text.ends_with("Connection: close\r\n\r\n"),
             "{text}"
@@ -318,7 +323,7 @@ mod tests {
 
     #[test]
     fn only_the_last_response_announces_the_end_of_the_connection() {
-        let (text, _) = send_to_client(Answer::empty(Status::NotModified).with("ETag", "x"), KEEP_OPEN);
+        let (text, _) = send_to_client(Answer::empty(Status::NotModified).with_field("ETag", "x"), KEEP_OPEN);
         assert!(
             !text.contains("Connection") && !text.contains("Length") && text.ends_with("ETag: x\r\n\r\n")
         );

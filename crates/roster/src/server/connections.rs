@@ -17,25 +17,27 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Most readers, and most strangers, at once. Each has a thread. Contenders use fewer connections.
+/// Largest number of readers, and of strangers, at the same time. Each has a thread. Contenders use
+/// fewer connections.
 pub(super) const CONNECTIONS_MAX: usize = 320;
 
-/// How long to wait until the thread of a closed connection ends.
+/// Time limit for the thread of a closed connection to end.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     open: Mutex<OpenConnections>,
-    left: Condvar,
-    /// Finds the users at the other ends; `None` if the kernel does not report them.
+    /// Notified when the thread of a connection ends.
+    connection_ended: Condvar,
+    /// Finds the user at the other end of a connection; `None` if the kernel does not report users.
     users: Option<PeerUsers>,
 }
 
 /// The open connections, ordered by age.
 #[derive(Debug, Default)]
 struct OpenConnections {
-    /// Counts connections and completed responses.
-    next: u64,
+    /// The next number for a connection or for a completed response.
+    next_number: u64,
     all: BTreeMap<u64, OpenConnection>,
 }
 
@@ -100,9 +102,9 @@ impl OpenConnections {
         idle.min().map(|(_, number)| number)
     }
 
-    fn count(&mut self) -> u64 {
-        self.next += 1;
-        self.next - 1
+    fn take_number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number - 1
     }
 }
 
@@ -115,11 +117,11 @@ impl Connections {
     /// Admits a connection; returns it if there is no room and no stranger can be closed.
     pub(super) fn admit(self: &Arc<Self>, stream: TcpStream) -> Result<Connection, TcpStream> {
         let is_full = self.lock().stranger_count() >= CONNECTIONS_MAX;
-        if is_full && !self.end_stranger() {
+        if is_full && !self.close_stranger() {
             return Err(stream);
         }
         let mut open = self.lock();
-        let (number, stream) = (open.count(), Arc::new(stream));
+        let (number, stream) = (open.take_number(), Arc::new(stream));
         open.all
             .insert(number, OpenConnection { stream: Arc::clone(&stream), state: ConnectionState::Stranger });
         Ok(Connection { connections: Arc::clone(self), number, stream })
@@ -127,12 +129,13 @@ impl Connections {
 
     /// Closes the oldest stranger and waits until its thread has ended; `false` if there is no
     /// stranger, or its thread does not end.
-    pub(super) fn end_stranger(&self) -> bool {
+    pub(super) fn close_stranger(&self) -> bool {
         self.close_chosen(OpenConnections::oldest_stranger)
     }
 
-    /// Closes the reader that has been idle for the longest time, in the same way.
-    fn end_idle(&self) -> bool {
+    /// Closes the reader that has been idle for the longest time, and waits as
+    /// [`Self::close_stranger`] does.
+    fn close_idle_reader(&self) -> bool {
         self.close_chosen(OpenConnections::longest_idle)
     }
 
@@ -144,7 +147,7 @@ impl Connections {
         // A connection that the client has closed already is removed as well.
         let _ = entry.stream.shutdown(Shutdown::Both);
         let is_there = |open: &mut OpenConnections| open.all.contains_key(&number);
-        let waited = self.left.wait_timeout_while(open, LEAVE_TIMEOUT, is_there);
+        let waited = self.connection_ended.wait_timeout_while(open, LEAVE_TIMEOUT, is_there);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
@@ -164,7 +167,7 @@ impl Connection {
     }
 
     /// Records that the connection requested the file; from now on it is not closed for others.
-    pub(super) fn claim(&self) -> Result<(), RejectReason> {
+    pub(super) fn become_reader(&self) -> Result<(), RejectReason> {
         loop {
             let mut open = self.connections.lock();
             let readers = open.reader_count();
@@ -178,7 +181,7 @@ impl Connection {
                 }
             }
             drop(open);
-            if !self.connections.end_idle() {
+            if !self.connections.close_idle_reader() {
                 return Err(RejectReason::Full);
             }
         }
@@ -188,7 +191,7 @@ impl Connection {
     /// another reader.
     pub(super) fn become_idle(&self) {
         let mut open = self.connections.lock();
-        let since = open.count();
+        let since = open.take_number();
         if let Some(entry) = open.all.get_mut(&self.number)
             && entry.state == ConnectionState::Reader
         {
@@ -199,14 +202,14 @@ impl Connection {
     /// Closes a stranger, or else an idle reader, to free descriptors for this reader, because the
     /// system limits files and connections together.
     pub(super) fn make_room(&self) -> bool {
-        self.connections.end_stranger() || self.connections.end_idle()
+        self.connections.close_stranger() || self.connections.close_idle_reader()
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         self.connections.lock().all.remove(&self.number);
-        self.connections.left.notify_all();
+        self.connections.connection_ended.notify_all();
     }
 }
 
@@ -226,7 +229,7 @@ mod tests {
     /// A client with its connection, which has requested the file.
     fn reader(connections: &Arc<Connections>) -> (TcpStream, Connection) {
         let (client, connection) = admitted(connections);
-        connection.claim().unwrap();
+        connection.become_reader().unwrap();
         (client, connection)
     }
 
@@ -269,9 +272,9 @@ mod tests {
         let connections = Arc::new(Connections::default());
         let mut readers: Vec<_> = (0..CONNECTIONS_MAX).map(|_| reader(&connections)).collect();
         let (_client, another) = admitted(&connections);
-        assert_eq!(another.claim(), Err(RejectReason::Full));
+        assert_eq!(another.become_reader(), Err(RejectReason::Full));
         readers.pop();
-        assert_eq!(another.claim(), Ok(()), "there is room again");
+        assert_eq!(another.become_reader(), Ok(()), "there is room again");
     }
 
     #[test]
@@ -286,7 +289,7 @@ mod tests {
             hold_until_end(connection);
             clients.push(client);
         }
-        assert!(!connections.end_stranger(), "no reader is ended in place of a stranger");
+        assert!(!connections.close_stranger(), "no reader is ended in place of a stranger");
         let mut strangers = Vec::new();
         for _ in 0..CONNECTIONS_MAX + 1 {
             let (client, connection) = admitted(&connections);
@@ -297,7 +300,7 @@ mod tests {
         let (_client, _reader) = reader(&connections);
         assert_eq!(clients[2].read(&mut [0]).unwrap(), 0, "the idle one was ended");
         let (_client, another) = admitted(&connections);
-        assert_eq!(another.claim(), Err(RejectReason::Full), "no other is idle");
+        assert_eq!(another.become_reader(), Err(RejectReason::Full), "no other is idle");
     }
 
     #[test]
@@ -307,7 +310,7 @@ mod tests {
         second.become_idle();
         first.become_idle();
         assert_eq!(connections.lock().longest_idle(), Some(second.number));
-        second.claim().unwrap();
+        second.become_reader().unwrap();
         second.become_idle();
         assert_eq!(connections.lock().longest_idle(), Some(first.number));
     }
@@ -318,7 +321,7 @@ mod tests {
         let (_client, connection) = admitted(&connections);
         let number = connection.number;
         connections.lock().all.get_mut(&number).unwrap().state = ConnectionState::Leaving;
-        assert_eq!(connection.claim(), Err(RejectReason::Ended));
+        assert_eq!(connection.become_reader(), Err(RejectReason::Ended));
         connection.become_idle();
         assert_eq!(connections.lock().all[&number].state, ConnectionState::Leaving);
     }

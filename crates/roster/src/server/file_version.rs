@@ -25,12 +25,12 @@ pub enum RequestedPart {
     Part(Range<u64>),
     /// Several non-empty ranges of bytes, in the order of the request.
     Parts(Vec<Range<u64>>),
-    /// A range beyond the end.
-    Nowhere,
-    /// A version that no longer exists.
+    /// A range beyond the end of the file.
+    BeyondEnd,
+    /// A part of another version, which no longer exists.
     OtherVersion,
     /// Nothing, because the client already has this version.
-    IfChanged,
+    NothingNew,
 }
 
 impl FileVersion {
@@ -52,7 +52,7 @@ impl FileVersion {
     }
 
     /// The modification time in the format of HTTP heads.
-    pub fn modified(&self) -> String {
+    pub fn modified_in_http(&self) -> String {
         http_time_text(self.modified)
     }
 
@@ -61,17 +61,17 @@ impl FileVersion {
         self.modified.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()
     }
 
-    /// What a request asks for.
+    /// The part of the file that a request asks for.
     pub fn requested_part(&self, request: &Request) -> RequestedPart {
         if request.field("if-match").is_some_and(|tags| !self.is_among(tags)) {
             return RequestedPart::OtherVersion;
         }
         if request.field("if-none-match").is_some_and(|tags| self.is_among(tags)) {
-            return RequestedPart::IfChanged;
+            return RequestedPart::NothingNew;
         }
         let is_for_this = request.field("if-range").is_none_or(|tag| tag.trim() == self.etag);
         let range = request.field("range").filter(|_| is_for_this && !request.is_head());
-        range.map_or(RequestedPart::Whole, |range| self.part(range))
+        range.map_or(RequestedPart::Whole, |range| self.selected_part(range))
     }
 
     /// True if this version is in a list of tags. Some S3 clients send a single tag without quotes.
@@ -80,25 +80,25 @@ impl FileVersion {
         tags.split(',').map(str::trim).any(|tag| tag == "*" || tag == self.etag || tag == bare)
     }
 
-    /// The bytes that a `Range` field selects; an invalid field is ignored. Of several ranges, those
-    /// beyond the end are left out.
-    fn part(&self, ranges: &str) -> RequestedPart {
+    /// The bytes that a `Range` field selects; an invalid field is ignored. Of several ranges,
+    /// those beyond the end are left out.
+    fn selected_part(&self, ranges: &str) -> RequestedPart {
         let ranges = ranges.trim().strip_prefix("bytes=");
         let ranges: Option<Vec<Range<u64>>> =
-            ranges.and_then(|ranges| ranges.split(',').map(|range| self.range(range)).collect());
+            ranges.and_then(|ranges| ranges.split(',').map(|range| self.parse_range(range)).collect());
         let Some(mut ranges) = ranges else { return RequestedPart::Whole };
         ranges.retain(|range| !range.is_empty());
         match &ranges[..] {
-            [] => RequestedPart::Nowhere,
+            [] => RequestedPart::BeyondEnd,
             [range] => RequestedPart::Part(range.clone()),
             _ => RequestedPart::Parts(ranges),
         }
     }
 
-    /// The bytes of one range, as far as the file goes; `None` if it is invalid.
-    fn range(&self, range: &str) -> Option<Range<u64>> {
+    /// Parses one range and limits it to the file; `None` if it is invalid.
+    fn parse_range(&self, range: &str) -> Option<Range<u64>> {
         let (from, to) = range.split_once('-')?;
-        match (number(from), number(to)) {
+        match (parse_digits(from), parse_digits(to)) {
             (Some(from), Some(to)) if from <= to => Some(from..to.saturating_add(1).min(self.size_bytes)),
             (Some(from), None) if to.trim().is_empty() => Some(from..self.size_bytes),
             (None, Some(last)) if from.trim().is_empty() => {
@@ -109,8 +109,8 @@ impl FileVersion {
     }
 }
 
-/// Parses digits only, without a sign.
-fn number(text: &str) -> Option<u64> {
+/// Parses a number without a sign; `None` if there is anything but digits.
+fn parse_digits(text: &str) -> Option<u64> {
     let text = text.trim();
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -130,7 +130,8 @@ mod tests {
     }
 
     fn requested_part(size_bytes: u64, fields: &str) -> RequestedPart {
-        version(size_bytes).requested_part(&Request::of_text(&format!("GET / HTTP/1.1\r\n{fields}\r\n\r\n")))
+        version(size_bytes)
+            .requested_part(&Request::from_text(&format!("GET / HTTP/1.1\r\n{fields}\r\n\r\n")))
     }
 
     #[test]
@@ -143,14 +144,14 @@ mod tests {
             ("bytes=3-18446744073709551615", RequestedPart::Part(3..10)),
             ("bytes=-3", RequestedPart::Part(7..10)),
             ("bytes=-100", RequestedPart::Part(0..10)),
-            ("bytes=10-", RequestedPart::Nowhere),
-            ("bytes=10-20", RequestedPart::Nowhere),
-            ("bytes=-0", RequestedPart::Nowhere),
+            ("bytes=10-", RequestedPart::BeyondEnd),
+            ("bytes=10-20", RequestedPart::BeyondEnd),
+            ("bytes=-0", RequestedPart::BeyondEnd),
             ("bytes=5-4", RequestedPart::Whole),
             ("bytes=0-1,3-4", RequestedPart::Parts(vec![0..2, 3..5])),
             ("bytes=8-, 0-0,20-30,0-0", RequestedPart::Parts(vec![8..10, 0..1, 0..1])),
             ("bytes=3-4,20-30", RequestedPart::Part(3..5)),
-            ("bytes=20-30,40-50", RequestedPart::Nowhere),
+            ("bytes=20-30,40-50", RequestedPart::BeyondEnd),
             ("bytes=0-1,x", RequestedPart::Whole),
             ("bytes=0-1,", RequestedPart::Whole),
             ("bytes=-", RequestedPart::Whole),
@@ -162,13 +163,13 @@ mod tests {
         ] {
             assert_eq!(requested_part(10, &format!("Range: {range}")), part, "{range}");
         }
-        assert_eq!(requested_part(0, "Range: bytes=0-"), RequestedPart::Nowhere);
-        assert_eq!(requested_part(0, "Range: bytes=-1"), RequestedPart::Nowhere);
+        assert_eq!(requested_part(0, "Range: bytes=0-"), RequestedPart::BeyondEnd);
+        assert_eq!(requested_part(0, "Range: bytes=-1"), RequestedPart::BeyondEnd);
     }
 
     #[test]
     fn a_head_request_ignores_ranges() {
-        let head = Request::of_text("HEAD / HTTP/1.1\r\nRange: bytes=0-0\r\n\r\n");
+        let head = Request::from_text("HEAD / HTTP/1.1\r\nRange: bytes=0-0\r\n\r\n");
         assert_eq!(version(10).requested_part(&head), RequestedPart::Whole);
     }
 
@@ -181,7 +182,7 @@ mod tests {
             ("If-Match: \"x\", \"ab-1\"\r\nRange: bytes=1-1", RequestedPart::Part(1..2)),
             ("If-Match: \"x\"\r\nRange: bytes=1-1", RequestedPart::OtherVersion),
             ("If-Match: W/\"ab-1\"", RequestedPart::OtherVersion),
-            ("If-None-Match: \"ab-1\"", RequestedPart::IfChanged),
+            ("If-None-Match: \"ab-1\"", RequestedPart::NothingNew),
             ("If-None-Match: \"x\"", RequestedPart::Whole),
             ("If-Range: \"ab-1\"\r\nRange: bytes=1-1", RequestedPart::Part(1..2)),
             ("If-Range: \"x\"\r\nRange: bytes=1-1", RequestedPart::Whole),
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn times_have_the_formats_of_http_and_s3() {
-        assert_eq!(version(0).modified(), "Thu, 29 Feb 2024 01:02:03 GMT");
+        assert_eq!(version(0).modified_in_http(), "Thu, 29 Feb 2024 01:02:03 GMT");
         assert_eq!(version(0).modified_in_xml(), "2024-02-29T01:02:03.000Z");
     }
 }

@@ -18,8 +18,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Pause after a connection could not be accepted, because a shortage, for example of descriptors,
-/// lasts for some time.
+/// Pause after a connection could not be accepted. The cause is usually a shortage, for example of
+/// descriptors, which lasts for some time.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Number of random bytes in the secret path and in an access key.
@@ -30,23 +30,23 @@ const SECRET_BYTES: usize = 32;
 
 /// Serves the file under a secret path until standard input ends; first prints its URL.
 pub fn serve(file: &Path) -> io::Result<()> {
-    run(SecretPath::new(file, &token(TOKEN_BYTES)?))
+    run_server(SecretPath::new(file, &random_token(TOKEN_BYTES)?))
 }
 
 /// Serves the file as the only object of a store until standard input ends; first prints the line
 /// that [`super::Server::start_s3`] reads.
 pub fn serve_s3(file: &Path) -> io::Result<()> {
-    let credentials = Credentials::new(&token(TOKEN_BYTES)?, &token(SECRET_BYTES)?);
-    run(S3::new(file, credentials))
+    let credentials = Credentials::new(&random_token(TOKEN_BYTES)?, &random_token(SECRET_BYTES)?);
+    run_server(S3::new(file, credentials))
 }
 
-fn run(service: impl Service) -> io::Result<()> {
+fn run_server(service: impl Service) -> io::Result<()> {
     File::open(service.file())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?.to_string();
     let connections = Arc::new(Connections::for_listener(&listener)?);
     let mut out = io::stdout();
-    writeln!(out, "{}", service.line(&address))?;
+    writeln!(out, "{}", service.printed_line(&address))?;
     out.flush()?;
     let service: Arc<dyn Service> = Arc::new(service);
     std::thread::spawn(move || accept_connections(&listener, &connections, &service));
@@ -71,15 +71,15 @@ fn accept_connections(listener: &TcpListener, connections: &Arc<Connections>, se
             // Without a free descriptor the connection stays in the queue, and an immediate retry
             // would fail too.
             Err(_) => {
-                connections.end_stranger();
+                connections.close_stranger();
                 std::thread::sleep(RETRY_PAUSE);
             }
         }
     }
 }
 
-/// Random bytes in hexadecimal, which cannot be guessed.
-fn token(bytes: usize) -> io::Result<String> {
+/// This many random bytes in hexadecimal, which cannot be guessed.
+fn random_token(bytes: usize) -> io::Result<String> {
     let mut random = vec![0; bytes];
     random::fill(&mut random)?;
     Ok(hex::encode(random))
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn two_random_tokens_differ() {
-        let (one, other) = (token(TOKEN_BYTES).unwrap(), token(TOKEN_BYTES).unwrap());
+        let (one, other) = (random_token(TOKEN_BYTES).unwrap(), random_token(TOKEN_BYTES).unwrap());
         assert!(one != other && one.len() == 2 * TOKEN_BYTES);
     }
 }

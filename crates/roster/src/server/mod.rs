@@ -25,10 +25,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The hidden command with which readlab runs as this server.
+/// The hidden subcommand that makes readlab run as this server.
 pub const VERB: &str = "serve";
 
-/// Time limit until the server listens.
+/// How long the server may take until it listens.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The flag that makes the server speak S3.
@@ -77,7 +77,7 @@ impl Server {
     }
 }
 
-/// Starts the server; also returns the line that it prints.
+/// Starts the server; also returns the first line that it prints.
 fn launch(file: &Path, flags: &[&str]) -> Result<(Process, String), ServerError> {
     let not_started = |cause| ServerError::NotStarted { file: file.to_owned(), cause };
     let program = std::env::current_exe().map_err(not_started)?.into_os_string();
@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn the_lab_parses_the_line_that_the_server_prints() {
-        let line =
-            s3::S3::new(Path::new("/a/f.txt"), Credentials::new("the-key", "the-secret")).line("127.0.0.1:9");
+        let line = s3::S3::new(Path::new("/a/f.txt"), Credentials::new("the-key", "the-secret"))
+            .printed_line("127.0.0.1:9");
         let stored = stored_object(&line).unwrap();
         assert_eq!(stored.store.endpoint.to_string(), "http://127.0.0.1:9");
         assert_eq!(stored.name.to_string(), "s3://readlab/f.txt");
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_file_name_that_a_url_would_change_is_not_used_as_key() {
         for name in ["/a/b c", "/a/ü", "/a/b%20c", "/", "/a/a+b"] {
-            let line = s3::S3::new(Path::new(name), Credentials::new("k", "s")).line("127.0.0.1:9");
+            let line = s3::S3::new(Path::new(name), Credentials::new("k", "s")).printed_line("127.0.0.1:9");
             assert_eq!(stored_object(&line).unwrap().name.key(), "file", "{name}");
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 pub(super) const HEAD_BYTES_MAX: usize = 16 << 10;
 
-/// Most header fields of a request.
+/// Largest number of header fields of a request.
 const FIELDS_MAX: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,7 @@ pub struct Request {
     pub query: String,
     /// The header fields, with names in lower case.
     pub fields: Vec<(String, String)>,
-    /// True if the client uses HTTP/1.0.
-    is_old: bool,
+    is_http_1_0: bool,
 }
 
 #[derive(Debug)]
@@ -31,10 +30,11 @@ pub(super) struct Requests<'a> {
     unread: Vec<u8>,
 }
 
-/// How long to wait for the first byte of a request.
+/// How long to wait until the first byte of a request arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IdleTimeout {
-    /// The time limit for the whole head, because the client has not shown that it may read the file.
+    /// The time limit for the whole head, because the client has not shown that it may read the
+    /// file.
     Stranger,
     /// Without limit, because the client has shown that it may read the file.
     Reader,
@@ -47,12 +47,12 @@ impl Request {
 
     /// Sets or replaces the range.
     pub(super) fn with_range(self, range: &str) -> Request {
-        let mut request = self.without("range");
+        let mut request = self.without_field("range");
         request.fields.push(("range".to_owned(), range.to_owned()));
         request
     }
 
-    pub fn without(mut self, name: &str) -> Request {
+    pub fn without_field(mut self, name: &str) -> Request {
         self.fields.retain(|(known, _)| known != name);
         self
     }
@@ -64,10 +64,10 @@ impl Request {
     }
 
     /// True if the connection ends after the response.
-    pub fn is_last(&self) -> bool {
+    pub fn ends_connection(&self) -> bool {
         let of_connection = self.fields.iter().filter(|(name, _)| name == "connection");
         let mut words = of_connection.flat_map(|(_, value)| value.split(','));
-        self.is_old || words.any(|word| word.trim().eq_ignore_ascii_case("close"))
+        self.is_http_1_0 || words.any(|word| word.trim().eq_ignore_ascii_case("close"))
     }
 
     pub fn is_head(&self) -> bool {
@@ -82,8 +82,12 @@ impl<'a> Requests<'a> {
 
     /// Reads the next request; `None` at the end of the connection. The complete head must arrive
     /// within `timeout`.
-    pub(super) fn next(&mut self, timeout: Duration, patience: IdleTimeout) -> io::Result<Option<Request>> {
-        if self.unread.is_empty() && patience == IdleTimeout::Reader {
+    pub(super) fn next(
+        &mut self,
+        timeout: Duration,
+        idle_timeout: IdleTimeout,
+    ) -> io::Result<Option<Request>> {
+        if self.unread.is_empty() && idle_timeout == IdleTimeout::Reader {
             self.stream.set_read_timeout(None)?;
             if !read_more(&mut self.stream, &mut self.unread)? {
                 return Ok(None);
@@ -142,14 +146,14 @@ pub fn parse_request(bytes: &[u8]) -> io::Result<Option<(Request, usize)>> {
         path: path.to_owned(),
         query: query.to_owned(),
         fields: head.headers.iter().map(field).collect(),
-        is_old: head.version != Some(1),
+        is_http_1_0: head.version != Some(1),
     };
     Ok(Some((request, length)))
 }
 
 #[cfg(test)]
 impl Request {
-    pub fn of_text(text: &str) -> Request {
+    pub fn from_text(text: &str) -> Request {
         parse_request(text.as_bytes()).unwrap().unwrap().0
     }
 }
@@ -185,10 +189,10 @@ mod tests {
 
     #[test]
     fn a_connection_may_end_between_requests() {
-        for patience in [IdleTimeout::Stranger, IdleTimeout::Reader] {
+        for idle_timeout in [IdleTimeout::Stranger, IdleTimeout::Reader] {
             let (client, server) = connected();
             drop(client);
-            assert_eq!(Requests::new(&server).next(TIMEOUT, patience).unwrap(), None);
+            assert_eq!(Requests::new(&server).next(TIMEOUT, idle_timeout).unwrap(), None);
         }
     }
 
@@ -217,8 +221,9 @@ mod tests {
 
     #[test]
     fn the_client_decides_whether_the_connection_ends() {
-        let is_last =
-            |line: &str, field: &str| Request::of_text(&format!("{line}\r\n{field}\r\n\r\n")).is_last();
+        let is_last = |line: &str, field: &str| {
+            Request::from_text(&format!("{line}\r\n{field}\r\n\r\n")).ends_connection()
+        };
         assert!(!is_last("GET / HTTP/1.1", "Connection: keep-alive"));
         assert!(is_last("GET / HTTP/1.1", "connection: a, Close"));
         assert!(is_last("GET / HTTP/1.0", "A: b"));
@@ -227,7 +232,7 @@ mod tests {
     #[test]
     fn a_body_is_detected_from_the_head() {
         let has_body =
-            |field: &str| Request::of_text(&format!("GET / HTTP/1.1\r\n{field}\r\n\r\n")).has_body();
+            |field: &str| Request::from_text(&format!("GET / HTTP/1.1\r\n{field}\r\n\r\n")).has_body();
         assert!(!has_body("Content-Length: 0") && !has_body("A: b"));
         assert!(has_body("Content-Length: 1") && has_body("Transfer-Encoding: chunked"));
         assert!(has_body("Expect: 100-continue") && has_body("Content-Length: x"));

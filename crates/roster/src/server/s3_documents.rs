@@ -3,15 +3,16 @@
 
 use super::file_version::FileVersion;
 use super::s3::ErrorCode;
-use readlab_targets::target::s3::signature::{self, decoded};
+use readlab_targets::target::s3::signature::{self, percent_decoded};
 
 const XML_HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
 /// The XML namespace of all documents except errors.
 const XMLNS: &str = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
-pub(super) fn parameters(query: &str) -> Vec<(String, String)> {
-    let decoded = |text: &str| String::from_utf8_lossy(&decoded(text)).into_owned();
+/// The parameters of a query, without percent-encoding.
+pub(super) fn decoded_parameters(query: &str) -> Vec<(String, String)> {
+    let decoded = |text: &str| String::from_utf8_lossy(&percent_decoded(text)).into_owned();
     signature::parameters(query).map(|(name, value)| (decoded(name), decoded(value))).collect()
 }
 
@@ -85,7 +86,7 @@ mod tests {
     fn listed(query: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
         let version = FileVersion::from_metadata(&std::fs::metadata(folder.path()).unwrap());
-        list("bucket", "file.txt", Some(&version), &parameters(query))
+        list("bucket", "file.txt", Some(&version), &decoded_parameters(query))
     }
 
     #[test]

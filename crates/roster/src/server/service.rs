@@ -28,8 +28,8 @@ pub(super) enum Decision {
 pub(super) trait Service: Send + Sync + 'static {
     fn file(&self) -> &Path;
 
-    /// The line that the server prints: how to read the file at this address.
-    fn line(&self, address: &str) -> String;
+    /// The line that the server prints, which states how to read the file at this address.
+    fn printed_line(&self, address: &str) -> String;
 
     /// Decides whether the client may read the file, and what it gets.
     fn decide(&self, request: &Request, now: Timestamp) -> Decision;
@@ -42,7 +42,7 @@ pub(super) trait Service: Send + Sync + 'static {
     fn problem_answer(&self, status: Status) -> Answer;
 
     /// Adds the header fields that every response has.
-    fn finish(&self, answer: Answer) -> Answer;
+    fn with_common_fields(&self, answer: Answer) -> Answer;
 }
 
 /// The response to a request for the file, if the file could be opened.
@@ -52,28 +52,33 @@ pub(super) fn file_answer(service: &dyn Service, request: &Request, file: io::Re
     let size_bytes = version.size_bytes;
     let answer = match version.requested_part(request) {
         RequestedPart::Parts(parts) if service.answers_several_ranges() => {
-            // The tag is a hash, which no content has by chance.
+            // The tag is a hash, so the content does not contain it by chance.
             let boundary = version.etag.trim_matches('"');
             let kind = format!("multipart/byteranges; boundary={boundary}");
-            Answer::multipart(file, parts, size_bytes, boundary).with("Content-Type", kind)
+            Answer::multipart(file, parts, size_bytes, boundary).with_field("Content-Type", kind)
         }
         RequestedPart::Whole | RequestedPart::Parts(_) => {
-            Answer::part(Status::Ok, file, 0..size_bytes).with("Content-Type", CONTENT_TYPE)
+            Answer::part(Status::Ok, file, 0..size_bytes).with_field("Content-Type", CONTENT_TYPE)
         }
         RequestedPart::Part(part) => {
             let words = content_range(&part, size_bytes);
-            let answer = Answer::part(Status::PartialContent, file, part).with("Content-Range", words);
-            answer.with("Content-Type", CONTENT_TYPE)
+            let answer = Answer::part(Status::PartialContent, file, part).with_field("Content-Range", words);
+            answer.with_field("Content-Type", CONTENT_TYPE)
         }
-        RequestedPart::IfChanged => return Answer::empty(Status::NotModified).with("ETag", version.etag),
+        RequestedPart::NothingNew => {
+            return Answer::empty(Status::NotModified).with_field("ETag", version.etag);
+        }
         RequestedPart::OtherVersion => return service.problem_answer(Status::PreconditionFailed),
-        RequestedPart::Nowhere => {
+        RequestedPart::BeyondEnd => {
             let words = format!("bytes */{size_bytes}");
-            return service.problem_answer(Status::RangeNotSatisfiable).with("Content-Range", words);
+            return service.problem_answer(Status::RangeNotSatisfiable).with_field("Content-Range", words);
         }
     };
-    let modified = version.modified();
-    answer.with("Accept-Ranges", "bytes").with("ETag", version.etag).with("Last-Modified", modified)
+    let modified = version.modified_in_http();
+    answer
+        .with_field("Accept-Ranges", "bytes")
+        .with_field("ETag", version.etag)
+        .with_field("Last-Modified", modified)
 }
 
 #[derive(Debug)]
@@ -93,7 +98,7 @@ impl Service for SecretPath {
         &self.file
     }
 
-    fn line(&self, address: &str) -> String {
+    fn printed_line(&self, address: &str) -> String {
         format!("http://{address}{}", self.path)
     }
 
@@ -112,8 +117,8 @@ impl Service for SecretPath {
         Answer::empty(status)
     }
 
-    fn finish(&self, answer: Answer) -> Answer {
-        answer.with("Cache-Control", "no-store")
+    fn with_common_fields(&self, answer: Answer) -> Answer {
+        answer.with_field("Cache-Control", "no-store")
     }
 }
 
@@ -125,7 +130,7 @@ mod tests {
     fn only_the_secret_path_gives_the_file() {
         let service = SecretPath::new(Path::new("/f"), "secret");
         let decide = |line: &str| {
-            let request = Request::of_text(&format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
+            let request = Request::from_text(&format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
             service.decide(&request, Timestamp::UNIX_EPOCH)
         };
         assert!(matches!(decide("GET /secret"), Decision::File));

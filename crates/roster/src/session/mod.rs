@@ -20,11 +20,11 @@ use std::time::{Duration, Instant};
 /// How long a contender may take until it is ready, which includes the start of a virtual machine.
 pub const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// An answer that has already arrived is read even if the time is over, because others may have
-/// used the time.
+/// Shortest time that the lab waits for an answer. The time limit may have passed while the lab
+/// waited for other contenders, and an answer that has arrived meanwhile is still read.
 const ANSWER_TIMEOUT_MIN: Duration = Duration::from_millis(100);
 
-/// Most kinds of events that a contender may count itself.
+/// Largest number of kinds of events that a contender may count itself.
 const COUNTS_MAX: usize = 16;
 
 /// How a contender violated the protocol, or why it cannot run.
@@ -59,7 +59,7 @@ pub enum SessionError {
     },
     #[error("not built yet: `readlab build {0}` builds it")]
     NotBuilt(String),
-    /// The contender states this itself, or something that it needs is missing.
+    /// The contender states that it cannot run here, or something that it needs is missing.
     #[error("{0}")]
     Unavailable(String),
     #[error("{0}")]
@@ -75,8 +75,8 @@ pub enum SessionError {
 impl SessionError {
     /// The outcome of the trial; `None` if the contender did not cause the error.
     pub fn outcome(&self) -> Option<Outcome> {
-        // The text from a program may contain the URL that it was given.
-        let reason = secret::shown_in(&self.to_string());
+        // The text comes from a program and may contain the URL that the program got.
+        let reason = secret::redact_command(&self.to_string());
         match self {
             SessionError::Interrupted => None,
             SessionError::Unavailable(_) | SessionError::NotBuilt(_) | SessionError::NotStarted { .. } => {
@@ -213,7 +213,7 @@ impl Session {
     ) -> Result<Turn, SessionError> {
         let first = self.receive(timeout.saturating_sub(start.elapsed()).max(ANSWER_TIMEOUT_MIN))?;
         let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let turn = self.collect(request, first, seen_ns)?;
+        let turn = self.collect_answer(request, first, seen_ns)?;
         let claimed_ns = turn.samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         if claimed_ns > seen_ns {
             return Err(SessionError::ClaimsTooMuchTime { claimed_ns, seen_ns });
@@ -222,7 +222,12 @@ impl Session {
     }
 
     /// Collects the answer to a turn, beginning with its first line.
-    fn collect(&mut self, request: TurnRequest, first: Message, seen_ns: u64) -> Result<Turn, SessionError> {
+    fn collect_answer(
+        &mut self,
+        request: TurnRequest,
+        first: Message,
+        seen_ns: u64,
+    ) -> Result<Turn, SessionError> {
         let (mut samples, mut counts, mut latencies) = (Vec::new(), Vec::<CountLine>::new(), None);
         let mut message = first;
         loop {
@@ -283,13 +288,13 @@ impl Session {
         if status.success() { Ok(()) } else { Err(SessionError::WrongExit(self.process.describe(status))) }
     }
 
-    /// The last output of the contender on standard error.
+    /// The last lines of the contender on standard error.
     pub fn last_errors(&self) -> String {
         self.process.last_errors()
     }
 
     /// Lets the contender exit by itself, so that it can still write its last output; kills it if
-    /// it does not.
+    /// it does not exit.
     pub fn finish(mut self) {
         // The exit status no longer matters.
         let _ = self.process.finish();
@@ -300,8 +305,8 @@ impl Session {
         self.process.end_leftovers()
     }
 
-    /// Every scheduling of the contender's threads, or of programs that it started for these
-    /// readings, that differs from the scheduling it was given.
+    /// The schedulings of the contender's threads, and of programs that it started for these
+    /// readings, that differ from the scheduling that the lab gave the contender.
     pub fn own_schedulings(&self, samples: &[SampleLine]) -> Vec<OwnScheduling> {
         let Some(given) = scheduling_of(self.process.parent()) else { return Vec::new() };
         let mut others = other_schedulings(&given, self.process.id());
@@ -317,8 +322,8 @@ impl Session {
         self.process.id()
     }
 
-    /// The process that inherits processes whose parent in the contender's family ended; the meters
-    /// need it too.
+    /// The process that becomes the parent of those processes of the contender whose parent has
+    /// ended. The meters need its id, too.
     pub fn supervisor(&self) -> Option<u32> {
         self.process.supervisor()
     }
@@ -330,14 +335,14 @@ impl Session {
             Message::Unavailable { reason } => Err(SessionError::Unavailable(reason)),
             Message::Failed { reason } => {
                 let reason = self.with_last_error(reason);
-                Err(SessionError::Failed(self.with_memory(reason)))
+                Err(SessionError::Failed(self.with_oom_notice(reason)))
             }
             message => Ok(message),
         }
     }
 
-    /// Adds to the failure of a user's command what was printed last on standard error, which most
-    /// likely states the cause.
+    /// Appends the last line on standard error to the failure of a user's command, because that
+    /// line most likely states the cause.
     fn with_last_error(&mut self, reason: String) -> String {
         let is_command = self.receipt.contender == COMMAND;
         match is_command.then(|| self.process.newest_error_line()).flatten() {
@@ -351,14 +356,14 @@ impl Session {
             ReadError::Interrupted => SessionError::Interrupted,
             cause => {
                 let end = self.process.finish();
-                SessionError::Silent { end: self.with_memory(end), cause }
+                SessionError::Silent { end: self.with_oom_notice(end), cause }
             }
         }
     }
 
-    /// Adds to the reason of a failure that memory ran out, if the kernel killed a process
-    /// meanwhile.
-    fn with_memory(&self, reason: String) -> String {
+    /// Appends to the reason of a failure that memory ran out, if the kernel killed a process to
+    /// get memory since the contender was started.
+    fn with_oom_notice(&self, reason: String) -> String {
         if memory::oom_kills() > self.oom_kills {
             format!("{reason}; memory ran out meanwhile, and the kernel killed a process to get some (OOM)")
         } else {
@@ -377,7 +382,7 @@ fn scheduling_of(pid: u32) -> Option<Scheduling> {
     scheduling_of_thread(pid, pid)
 }
 
-/// Every scheduling of a process's threads that differs from `given`.
+/// The schedulings of a process's threads that differ from `given`.
 fn other_schedulings(given: &Scheduling, pid: u32) -> Vec<Scheduling> {
     let mut others = Vec::new();
     for thread in threads(pid).unwrap_or_default() {

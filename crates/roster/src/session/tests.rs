@@ -28,18 +28,18 @@ fn shell(script: &str) -> CommandLine {
 
 /// Runs a session of one turn with a contender that executes these lines; the line `go` waits for
 /// the lab.
-fn converse(lines: &[&str], patience: Duration) -> Result<Turn, SessionError> {
+fn run_turn(lines: &[&str], timeout: Duration) -> Result<Turn, SessionError> {
     let script = lines.iter().map(|line| if *line == "go" { "read go" } else { line });
     let mut session = Session::start("fake", &shell(&script.collect::<Vec<_>>().join("\n")))?;
     session.wait_until_ready()?;
-    session.turn(TurnRequest { lead: 0, count: 1 }, patience)
+    session.turn(TurnRequest { lead: 0, count: 1 }, timeout)
 }
 
 fn violation(lines: &[&str]) -> SessionError {
-    converse(lines, TIMEOUT).expect_err("this contender breaks the contract")
+    run_turn(lines, TIMEOUT).expect_err("this contender breaks the contract")
 }
 
-fn count(of: &str) -> String {
+fn count_line(of: &str) -> String {
     format!(r#"echo '{{"say":"count","of":"{of}","value":7,"how":"beans"}}'"#)
 }
 
@@ -48,8 +48,8 @@ fn every_breach_of_the_protocol_is_an_error_of_its_own() {
     let other_protocol = HELLO.replace("\"protocol\":1", "\"protocol\":2");
     let other_name = HELLO.replace("fake", "other");
     let hour = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
-    let flood = (0..17).map(|n| count(&format!("n{n}"))).collect::<Vec<_>>().join("\n");
-    let gc = count("gc_ns");
+    let flood = (0..17).map(|n| count_line(&format!("n{n}"))).collect::<Vec<_>>().join("\n");
+    let gc = count_line("gc_ns");
     let done = |count: u32| format!(r#"echo '{{"say":"done","count":{count}}}'"#);
     let turn = |lines: &[&str]| [&[HELLO, READY, "go"], lines].concat().join("\n");
     let endless = format!("head -c {} /dev/zero | tr '\\0' x", 2 * LINE_BYTES_MAX);
@@ -95,11 +95,11 @@ fn every_breach_of_the_protocol_is_an_error_of_its_own() {
 
 #[test]
 fn a_contender_that_keeps_the_protocol_gives_a_turn_with_the_counts_after_its_samples() {
-    let gc = count("gc_ns");
+    let gc = count_line("gc_ns");
     for (lines, counts) in
         [(&[SAMPLE, DONE][..], vec![]), (&[SAMPLE, &gc, DONE], vec![("gc_ns", Some(7_u64))])]
     {
-        let turn = converse(&[&[HELLO, READY, "go"], lines].concat(), TIMEOUT).unwrap();
+        let turn = run_turn(&[&[HELLO, READY, "go"], lines].concat(), TIMEOUT).unwrap();
         assert_eq!(turn.samples.len(), 1);
         assert!(turn.seen_ns > turn.samples[0].wall_ns);
         let counted: Vec<_> = turn.counts.iter().map(|it| (it.of.as_str(), it.value)).collect();
@@ -110,7 +110,7 @@ fn a_contender_that_keeps_the_protocol_gives_a_turn_with_the_counts_after_its_sa
 #[test]
 fn a_contender_that_hangs_is_killed_at_the_deadline() {
     let start = Instant::now();
-    let hung = converse(&[HELLO, READY, "go", "sleep 600"], SHORT_TIMEOUT).unwrap_err();
+    let hung = run_turn(&[HELLO, READY, "go", "sleep 600"], SHORT_TIMEOUT).unwrap_err();
     assert!(matches!(hung, SessionError::Silent { .. }), "{hung}");
     assert!(hung.to_string().contains("no answer within"), "{hung}");
     assert!(start.elapsed() < Duration::from_secs(300), "it was not waited for");
@@ -119,7 +119,7 @@ fn a_contender_that_hangs_is_killed_at_the_deadline() {
 #[test]
 fn a_flood_on_standard_error_does_not_block() {
     let flood = "head -c 3000000 /dev/zero | tr '\\0' y >&2";
-    assert!(converse(&[HELLO, READY, "go", flood, SAMPLE, DONE], TIMEOUT).is_ok());
+    assert!(run_turn(&[HELLO, READY, "go", flood, SAMPLE, DONE], TIMEOUT).is_ok());
 }
 
 #[test]

@@ -19,57 +19,62 @@ use std::time::Duration;
 /// Smallest useful number of readings of a trial: an untimed one, and one in each of two rounds.
 const READINGS_PER_TRIAL_MIN: u64 = 3;
 
-/// Number of readings that one reading under a bound on memory takes: untimed ones make its state.
-const READINGS_PER_PRESSED: u32 = 4;
+/// One reading under a bound on memory takes as long as this many readings, because untimed
+/// readings make its state.
+const PRESSED_TIME_FACTOR: u32 = 4;
 
 /// An advised budget is exceeded up to this many times before trials are left out: most contenders
 /// are faster than the first reading, and many trials stop early.
 const ADVISED_SLACK: u64 = 4;
 
-/// Times of the first reading, and what else takes time.
+/// The times of the first reading, which predict those of all others, and what else takes time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PredictedReading {
     pub(super) wall: Duration,
     /// CPU time of the reading, which is the time of a reading from memory, because it does not
     /// wait for a device.
     pub(super) cpu: Duration,
-    pub(super) elapsed: Duration,
-    /// Whether a part of the run is an inspection after all rounds.
-    pub(super) inspects: bool,
+    /// Time that the run has taken so far.
+    pub(super) run_elapsed: Duration,
+    /// Whether the run inspects contenders after all rounds.
+    pub(super) has_inspection: bool,
 }
 
 impl PredictedReading {
-    fn reading(&self, state: CacheState) -> Nanos {
+    /// The predicted time of a reading in this state.
+    fn reading_time(&self, state: CacheState) -> Nanos {
         let reading = match state {
             CacheState::Warm => self.wall.min(self.cpu),
-            CacheState::Pressed => self.wall * READINGS_PER_PRESSED,
+            CacheState::Pressed => self.wall * PRESSED_TIME_FACTOR,
             CacheState::Cold | CacheState::Unknown => self.wall,
         };
         Nanos(Nanos::from(reading).0.max(1))
     }
 }
 
-/// Makes trials wait for which there is no time, and leaves out the second state if there is no
-/// time for two. Returns a message for the user. A waiting trial keeps its place in the plan: it
-/// starts if the first readings of other trials were faster than predicted.
+/// Makes the trials wait for which there is no time, and leaves out the second state if there is no
+/// time for two. Returns a message for the user; `None` if all trials start. A waiting trial keeps
+/// its place in the plan: it starts if the first readings of other trials were faster than
+/// predicted.
 pub(super) fn make_trials_wait(
     plan: &mut Plan,
     config: &RunConfig,
     predicted: PredictedReading,
 ) -> Option<String> {
-    let mut time_ns = state_ns(plan, config, predicted)?;
+    let mut time_ns = state_budget_ns(plan, config, predicted)?;
     let (all, states) = (plan.trials.len(), plan.states.len() as u64);
-    let needed_ns = |states: &[CacheState]| states.iter().map(|&state| 2 * predicted.reading(state).0).sum();
+    let needed_ns =
+        |states: &[CacheState]| states.iter().map(|&state| 2 * predicted.reading_time(state).0).sum();
     if plan.states.len() > 1 && time_ns.saturating_mul(states) < needed_ns(&plan.states) {
         time_ns = time_ns.saturating_mul(states);
         let left_out = plan.states.split_off(1);
-        let reason = wait_reason(predicted.reading(plan.states[0]));
+        let reason = wait_reason(predicted.reading_time(plan.states[0]));
         for planned in plan.trials.extract_if(.., |it| left_out.contains(&it.trial.state)) {
             plan.absent.push((planned.trial, Outcome::Unavailable { reason: reason.clone() }));
         }
     }
     for state in plan.states.clone() {
-        let reading = predicted.reading(state);
+        let reading = predicted.reading_time(state);
         let most =
             usize::try_from(time_ns / reading.0.saturating_mul(READINGS_PER_TRIAL_MIN)).unwrap_or(usize::MAX);
         let least_important = least_important(plan, config, state, most.max(1));
@@ -91,7 +96,7 @@ pub(super) fn make_trials_wait(
     Some(format!(
         "a reading takes about {}, and all {all} trials would take longer than there is time: {}. More time: \
          --budget; fewer trials: --method, --language or --state; all of them: --all",
-        predicted.reading(plan.states[0]),
+        predicted.reading_time(plan.states[0]),
         fates.join(", ")
     ))
 }
@@ -102,22 +107,24 @@ fn wait_reason(reading: Nanos) -> String {
 }
 
 /// The time available for the readings of a state; `None` if no trial is left out for lack of time.
-fn state_ns(plan: &Plan, config: &RunConfig, predicted: PredictedReading) -> Option<u64> {
-    let parts = (plan.states.len() + usize::from(predicted.inspects)).max(1) as u64;
+fn state_budget_ns(plan: &Plan, config: &RunConfig, predicted: PredictedReading) -> Option<u64> {
+    let parts = (plan.states.len() + usize::from(predicted.has_inspection)).max(1) as u64;
     match plan.rules.budget {
         Budget::Firm(time) => {
-            let part_ns = time.0.saturating_sub(Nanos::from(predicted.elapsed).0) / parts;
+            let part_ns = time.0.saturating_sub(Nanos::from(predicted.run_elapsed).0) / parts;
             Some(plan.rounds_ns(part_ns))
         }
         // Trials that the user named or selected by --all are never left out.
-        Budget::Advised(time) if plan.rules.focus == Focus::First && are_chosen_by_readlab(config) => {
+        Budget::Advised(time)
+            if plan.rules.focus == Focus::First && has_only_trials_chosen_by_readlab(config) =>
+        {
             Some((time.0 / parts).saturating_mul(ADVISED_SLACK))
         }
         Budget::Advised(_) => None,
     }
 }
 
-fn are_chosen_by_readlab(config: &RunConfig) -> bool {
+fn has_only_trials_chosen_by_readlab(config: &RunConfig) -> bool {
     let is_own = |entry: &readlab_suite::SuiteEntry| entry.named_by == NamedBy::User || entry.only_with_all;
     config.user.selection.methods.is_empty() && !config.entries.iter().any(is_own)
 }
@@ -133,8 +140,8 @@ fn least_important(plan: &Plan, config: &RunConfig, state: CacheState, most: usi
     for planned in plan.trials.iter().filter(|it| it.trial.state == state && !reads_nothing(it)) {
         let rank = match planned.trial.limit() {
             _ if planned.is_first_named => TrialPriority::Named,
-            Some(LimitKind::Device) if finds_limits => TrialPriority::Sought,
-            Some(LimitKind::Memory) if planned.trial.threads() == 1 => TrialPriority::Ceiling,
+            Some(LimitKind::Device) if finds_limits => TrialPriority::DeviceLimit,
+            Some(LimitKind::Memory) if planned.trial.threads() == 1 => TrialPriority::MemoryLimit,
             Some(LimitKind::Device) => TrialPriority::AfterOthers(0),
             _ if planned.trial.is_control() => TrialPriority::AfterOthers(1),
             _ => {
@@ -160,11 +167,12 @@ fn least_important(plan: &Plan, config: &RunConfig, state: CacheState, most: usi
 enum TrialPriority {
     /// The trial is the first of something that the user named.
     Named,
-    /// The limit of the device, where limits are all that is measured.
-    Sought,
-    /// The other trials are judged by this control.
-    Ceiling,
-    /// Number of trials of the same language before this one: suites name the usual method first.
+    /// The trial measures the device's limit, and the run measures only limits.
+    DeviceLimit,
+    /// The trial is the control by which the other trials are judged.
+    MemoryLimit,
+    /// The number of trials of the same contender before this one: suites name the usual method
+    /// first. Other controls count as later trials.
     AfterOthers(usize),
 }
 
@@ -187,7 +195,7 @@ mod tests {
     fn config(methods: &[&str], all: bool) -> RunConfig {
         let methods = methods.iter().map(ToString::to_string).collect();
         let selection = SelectionOptions { methods, ..SelectionOptions::default() };
-        let user = UserOptions { selection, all, ..UserOptions::default() };
+        let user = UserOptions { selection, takes_all_trials: all, ..UserOptions::default() };
         RunConfig::merge(RunKind::Race, Suite::race(), user).unwrap()
     }
 
@@ -202,7 +210,7 @@ mod tests {
 
     fn predicted_reading(seconds: u64) -> PredictedReading {
         let wall = Duration::from_secs(seconds);
-        PredictedReading { wall, cpu: wall, elapsed: wall, inspects: false }
+        PredictedReading { wall, cpu: wall, run_elapsed: wall, has_inspection: false }
     }
 
     /// The trials that do not wait.
@@ -245,7 +253,7 @@ mod tests {
     #[test]
     fn a_firm_budget_is_split_evenly_between_the_states_and_the_inspection() {
         let mut plan = plan_within(Budget::Firm(Nanos(93 * SECOND_NS)));
-        let predicted = PredictedReading { inspects: true, ..predicted_reading(3) };
+        let predicted = PredictedReading { has_inspection: true, ..predicted_reading(3) };
         make_trials_wait(&mut plan, &config(&[], false), predicted).unwrap();
         assert_eq!(
             running_methods(&plan, COLD),

@@ -26,9 +26,9 @@ pub struct Candidates<'a> {
 }
 
 impl Candidates<'_> {
-    /// Every candidate among the methods and scans that match one of the globs. Without globs,
-    /// among the methods with settings, of the selected languages or else of the Rust contender.
-    /// Settings behind an `@` stay fixed.
+    /// The candidates among the methods and scans that match one of the globs. Without globs: among
+    /// the methods with settings that belong to the selected languages, or to the default
+    /// contenders if no language is selected. Settings after an `@` in a glob stay fixed.
     pub fn find(self, globs: &[String]) -> Result<Vec<TrialId>, PlanError> {
         let mut found = CandidateSet::new(self.space);
         if globs.is_empty() {
@@ -36,13 +36,13 @@ impl Candidates<'_> {
         }
         for glob in globs {
             let before = found.ids.len();
-            self.add_matching(glob, &mut found)?;
+            self.add_matching_methods(glob, &mut found)?;
             if found.ids.len() == before {
                 return Err(no_match_error(self.contenders, glob, self.languages, self.readable.work));
             }
         }
-        let is_set = |name: &&str| found.set_names.contains(Params::short(name));
-        match self.space.names_given().find(|name| !is_set(name)) {
+        let is_set = |name: &&str| found.searched_params.contains(Params::short(name));
+        match self.space.user_named_params().find(|name| !is_set(name)) {
             Some(name) => Err(PlanError::NothingToSet(name.to_owned())),
             None => Ok(found.ids),
         }
@@ -63,7 +63,7 @@ impl Candidates<'_> {
         Ok(())
     }
 
-    fn add_matching(self, glob: &str, found: &mut CandidateSet) -> Result<(), PlanError> {
+    fn add_matching_methods(self, glob: &str, found: &mut CandidateSet) -> Result<(), PlanError> {
         let SplitName { path, params: kept } = SplitName::parse(glob)?;
         let matcher = Glob::new(path)?.compile_matcher();
         let asked = self.offered_methods().filter(|(contender, _)| self.languages.admits(contender));
@@ -93,7 +93,7 @@ impl<'a> Candidates<'a> {
                     && line.decodes.is_empty()
                     && self.over.suits(line)
                     && (line.parts || !self.readable.is_part)
-                    && line.ranges == self.readable.is_ranges_only
+                    && line.ranges == self.readable.has_only_ranges_read
             };
             let methods = contender.methods.iter().filter(reads_bytes).filter(|line| line.method != "*");
             methods.map(|method| (contender.receipt.contender.as_str(), method))
@@ -105,27 +105,27 @@ impl<'a> Candidates<'a> {
 struct CandidateSet<'a> {
     space: &'a Space,
     ids: Vec<TrialId>,
-    seen: BTreeSet<TrialId>,
-    /// Short names of the parameters that are set.
-    set_names: BTreeSet<String>,
+    seen_ids: BTreeSet<TrialId>,
+    /// Short names of the parameters that the space sets in some method.
+    searched_params: BTreeSet<String>,
 }
 
 impl CandidateSet<'_> {
     fn new(space: &Space) -> CandidateSet<'_> {
-        CandidateSet { space, ids: Vec::new(), seen: BTreeSet::new(), set_names: BTreeSet::new() }
+        CandidateSet { space, ids: Vec::new(), seen_ids: BTreeSet::new(), searched_params: BTreeSet::new() }
     }
 
-    /// Adds a method with each of its settings in the space; the `kept` ones stay fixed.
+    /// Adds a method with each of its settings in the space. The settings `kept` stay fixed.
     fn add(&mut self, method: &MethodId, line: &MethodLine, kept: &Params) -> Result<(), PlanError> {
         let kept = kept.resolve(line)?;
-        self.set_names.extend(self.space.settable_params(line).map(str::to_owned));
+        self.searched_params.extend(self.space.settable_params(line).map(str::to_owned));
         // A method that is unavailable here is reported once, and not for each of its settings.
         let is_listed_once = line.unavailable.is_some() && kept.0.is_empty();
         let settings = if is_listed_once { vec![Params::default()] } else { self.space.settings(line) };
         for mut params in settings {
             params.0.extend(kept.0.clone());
             let id = TrialId::new(method.clone(), &params);
-            if self.seen.insert(id.clone()) {
+            if self.seen_ids.insert(id.clone()) {
                 self.ids.push(id);
             }
         }

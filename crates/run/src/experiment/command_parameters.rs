@@ -2,11 +2,11 @@
 //! becomes one command for each combination of the values that it uses.
 //!
 //! Names and meaning are those of hyperfine's `--parameter-list` and `--parameter-scan`. `{}` is
-//! the placeholder of the path and no parameter. If the command's line does not use a parameter,
-//! and only its preparation or its check does, a comment behind the line names the value, so that
-//! each value has a row. All set-ups run before the first round and all clean-ups after the last
-//! one, so values that only these use are refused: a reading would see the last one, whatever its
-//! row names.
+//! the placeholder of the path and no parameter. If only the preparation or the check of a command
+//! uses a parameter, a comment at the end of the command's line names the value, so that each value
+//! has a row. All set-ups run before the first round and all clean-ups after the last round, so
+//! several values that only these use are refused: every reading would be made under the last
+//! value.
 
 use super::options::OwnCommand;
 use anyhow::{bail, ensure};
@@ -22,15 +22,15 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    pub fn of_list(name: &str, values: &str) -> anyhow::Result<Parameter> {
+    pub fn from_list(name: &str, values: &str) -> anyhow::Result<Parameter> {
         let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
         ensure!(values.iter().all(|value| !value.is_empty()), "the parameter '{name}' has an empty value");
         Ok(Parameter { name: checked_name(name)?, values })
     }
 
-    /// The numbers from the first to the last. All have as many decimals as the most precise of
-    /// first, last and step; without a step it is 1.
-    pub fn of_range(name: &str, [first, last]: [&str; 2], step: Option<&str>) -> anyhow::Result<Parameter> {
+    /// The numbers from the first to the last, in steps of 1 if `step` is `None`. All have as many
+    /// decimals as the most precise of first, last and step.
+    pub fn from_range(name: &str, [first, last]: [&str; 2], step: Option<&str>) -> anyhow::Result<Parameter> {
         let numbers = [first, last, step.unwrap_or("1")];
         let decimals = numbers.iter().map(|text| text.split_once('.').map_or(0, |it| it.1.len()));
         let decimals = decimals.max().unwrap_or(0);
@@ -59,16 +59,17 @@ impl Parameter {
         }
     }
 
-    fn is_used(&self, own: &OwnCommand) -> bool {
+    fn is_used_by(&self, own: &OwnCommand) -> bool {
         let placeholder = self.placeholder();
-        own.lines().any(|line| line.contains(&placeholder))
+        own.shell_lines().any(|line| line.contains(&placeholder))
     }
 
-    /// Refuses several values of which none is in force while the command reads.
-    fn check_in_force(&self, own: &OwnCommand) -> anyhow::Result<()> {
+    /// Refuses several values if only set-up or clean-up uses them, because no reading would be
+    /// made under its own value.
+    fn check_reading_uses_value(&self, own: &OwnCommand) -> anyhow::Result<()> {
         let rules = CommandRules { setup: None, cleanup: None, ..own.rules.clone() };
         let around_each_reading = OwnCommand { line: own.line.clone(), rules };
-        if self.values.len() == 1 || self.is_used(&around_each_reading) {
+        if self.values.len() == 1 || self.is_used_by(&around_each_reading) {
             return Ok(());
         }
         let (name, placeholder) = (&self.name, self.placeholder());
@@ -116,7 +117,7 @@ pub fn expand_parameters(
     for (at, parameter) in parameters.iter().enumerate() {
         let name = &parameter.name;
         ensure!(!parameters[..at].iter().any(|it| it.name == *name), "the parameter '{name}' is given twice");
-        let is_used = commands.iter().any(|own| parameter.is_used(own));
+        let is_used = commands.iter().any(|own| parameter.is_used_by(own));
         ensure!(is_used, "no command uses the parameter '{name}': write {} in it", parameter.placeholder());
     }
     for (at, own) in commands.iter().enumerate() {
@@ -144,8 +145,8 @@ pub fn expand_parameters(
 fn expand_command(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Result<Vec<OwnCommand>> {
     let (line, mut all) = (command.line.clone(), vec![command]);
     for parameter in parameters {
-        let Some(own) = all.first().filter(|own| parameter.is_used(own)) else { continue };
-        parameter.check_in_force(own)?;
+        let Some(own) = all.first().filter(|own| parameter.is_used_by(own)) else { continue };
+        parameter.check_reading_uses_value(own)?;
         all.iter_mut().for_each(|own| parameter.add_name_comment(&mut own.line));
         let each = |own: OwnCommand| {
             parameter.values.iter().map(move |value| own.with_value(&parameter.placeholder(), value))
@@ -158,7 +159,7 @@ fn expand_command(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Resu
 
 impl OwnCommand {
     /// The command's line, the line that checks its output, and the lines of its hooks.
-    pub(super) fn lines(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn shell_lines(&self) -> impl Iterator<Item = &String> {
         let CommandRules { check, setup, prepare, cleanup, success: _ } = &self.rules;
         let check = if let Check::Accepted { by } = check { Some(by) } else { None };
         let hooks = [setup, prepare, cleanup].into_iter().flatten();
@@ -197,7 +198,7 @@ mod tests {
     }
 
     fn scanned_values(first: &str, last: &str, step: Option<&str>) -> Vec<String> {
-        Parameter::of_range("n", [first, last], step).unwrap().values
+        Parameter::from_range("n", [first, last], step).unwrap().values
     }
 
     #[test]
@@ -213,13 +214,13 @@ mod tests {
             ("1", "900", "1"),
             ("1", "1.-5", "1"),
         ] {
-            assert!(Parameter::of_range("n", [first, last], Some(step)).is_err(), "{first} {last} {step}");
+            assert!(Parameter::from_range("n", [first, last], Some(step)).is_err(), "{first} {last} {step}");
         }
     }
 
     #[test]
     fn each_command_has_a_name_of_its_own() {
-        let ahead = Parameter::of_list("ra", "32,256").unwrap();
+        let ahead = Parameter::from_list("ra", "32,256").unwrap();
         let named = |line: &str, parameters: &[Parameter]| -> Vec<String> {
             let rules = CommandRules { prepare: Some("echo {ra} {n}".to_owned()), ..CommandRules::default() };
             expanded(line, rules, parameters).into_iter().map(|own| own.line).collect()
@@ -227,18 +228,18 @@ mod tests {
         let one = std::slice::from_ref(&ahead);
         assert_eq!(named("wc -l", one), ["wc -l # ra=32", "wc -l # ra=256"]);
         assert_eq!(named("wc -l # {ra}", one), ["wc -l # 32", "wc -l # 256"]);
-        let both = [ahead, Parameter::of_list("n", "1").unwrap()];
+        let both = [ahead, Parameter::from_list("n", "1").unwrap()];
         assert_eq!(named("wc -l", &both), ["wc -l # ra=32 # n=1", "wc -l # ra=256 # n=1"]);
         let said = lines(&["wc -l", "wc -l"], &[]).unwrap_err().to_string();
         assert!(said.starts_with("the command 'wc -l' is given twice"), "{said}");
-        let said = Parameter::of_range("n", ["1", "3"], Some("0")).unwrap_err().to_string();
+        let said = Parameter::from_range("n", ["1", "3"], Some("0")).unwrap_err().to_string();
         assert_eq!(said, "the step of the parameter 'n' is 0: it must be above 0");
     }
 
     #[test]
     fn several_values_that_only_set_up_or_clean_up_use_are_refused() {
         let of = |line: &str, values: &str, rules: CommandRules| {
-            let parameters = [Parameter::of_list("ra", values).unwrap()];
+            let parameters = [Parameter::from_list("ra", values).unwrap()];
             let own = OwnCommand { line: line.to_owned(), rules };
             let all = expand_parameters(vec![own], &parameters)?;
             anyhow::Ok(all.into_iter().map(|own| own.line).collect::<Vec<String>>())
@@ -261,8 +262,8 @@ mod tests {
 
     #[test]
     fn a_line_becomes_every_combination_of_the_values_that_it_uses() {
-        let threads = Parameter::of_list("threads", "1,2").unwrap();
-        let size = Parameter::of_list("size", "64K, 1M").unwrap();
+        let threads = Parameter::from_list("threads", "1,2").unwrap();
+        let size = Parameter::from_list("size", "64K, 1M").unwrap();
         let found =
             lines(&["rg -j {threads} -b {size} {}", "wc -l", "dd bs={size}"], &[threads.clone(), size]);
         assert_eq!(
@@ -290,9 +291,9 @@ mod tests {
     #[test]
     fn impossible_parameters_are_refused() {
         for (name, values) in [("", "1"), ("a b", "1"), ("{", "1"), ("n", ""), ("n", "1,,2")] {
-            assert!(Parameter::of_list(name, values).is_err(), "{name:?} {values:?}");
+            assert!(Parameter::from_list(name, values).is_err(), "{name:?} {values:?}");
         }
-        let n = Parameter::of_list("n", "1").unwrap();
+        let n = Parameter::from_list("n", "1").unwrap();
         let unused = lines(&["wc -l {}"], std::slice::from_ref(&n)).unwrap_err().to_string();
         assert_eq!(unused, "no command uses the parameter 'n': write {n} in it");
         assert!(lines(&["x {n}"], &[n.clone(), n]).unwrap_err().to_string().ends_with("given twice"));
@@ -303,7 +304,7 @@ mod tests {
         fn no_placeholder_is_left_and_the_rest_of_the_line_is_unchanged(
             values in proptest::collection::vec("[a-z0-9./]{1,6}", 1..6), before in "[a-z {}]{0,9}", after in "[a-z {}]{0,9}",
         ) {
-            let parameter = Parameter::of_list("N", &values.join(",")).unwrap();
+            let parameter = Parameter::from_list("N", &values.join(",")).unwrap();
             let found = lines(&[&format!("{before}{{N}}{after}")], &[parameter]).unwrap();
             let is_left = found.iter().any(|line| line.contains("{N}"));
             prop_assert!(!is_left);

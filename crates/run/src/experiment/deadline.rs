@@ -8,7 +8,7 @@ use readlab_system::interrupt;
 use std::io::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
-/// Times at which a step of the preparation is given up.
+/// The time limits of a step of the preparation. The step is given up when one of them is over.
 pub(super) struct Deadline {
     /// Name of the step, for the error message.
     step: &'static str,
@@ -18,7 +18,8 @@ pub(super) struct Deadline {
 struct TimeLimit {
     begun: Instant,
     time: Duration,
-    option: String,
+    /// The option that sets the limit, for the error message.
+    option_words: String,
 }
 
 const READING_STEP: &str = "reading it once for the right answer";
@@ -28,11 +29,11 @@ pub(super) const COPYING_STEP: &str = "copying it";
 impl Deadline {
     /// The deadline of a step of a run that began at `begun`: the user's time for the whole run. An
     /// advised budget is no limit.
-    pub(super) fn of_step(step: &'static str, rules: &Rules, begun: Instant) -> Deadline {
+    pub(super) fn for_step(step: &'static str, rules: &Rules, begun: Instant) -> Deadline {
         let limits = match rules.budget {
             Budget::Advised(_) => Vec::new(),
             Budget::Firm(time) => {
-                vec![TimeLimit { begun, time: time.into(), option: "--budget".to_owned() }]
+                vec![TimeLimit { begun, time: time.into(), option_words: "--budget".to_owned() }]
             }
         };
         Deadline { step, limits }
@@ -41,21 +42,21 @@ impl Deadline {
     /// The deadline of the first reading, which finds the expected answer: the rest of the budget
     /// of a run that began at `begun`, and the time that one trial may take for its minimum of
     /// readings.
-    pub(super) fn of_reading(config: &RunConfig, begun: Instant) -> Deadline {
+    pub(super) fn for_first_reading(config: &RunConfig, begun: Instant) -> Deadline {
         let runs = config.rules.min_runs;
-        let mut deadline = Deadline::of_step(READING_STEP, &config.rules, begun);
+        let mut deadline = Deadline::for_step(READING_STEP, &config.rules, begun);
         deadline.limits.extend(config.user.sampling.max_time.map(|time| TimeLimit {
             begun: Instant::now(),
             time: Nanos(time.0.saturating_mul(u64::from(runs))).into(),
-            option: format!("{runs} readings of --max-time"),
+            option_words: format!("{runs} readings of --max-time"),
         }));
         deadline
     }
 
-    /// The deadline of the first reading of a resumed run, which had taken the time `earlier`
-    /// before.
-    pub(super) fn of_resuming(rules: &Rules, begun: Instant, earlier: Duration) -> Deadline {
-        let mut deadline = Deadline::of_step(READING_STEP, rules, begun);
+    /// The deadline of the first reading of a resumed run. The run had taken the time `earlier`
+    /// when it was interrupted.
+    pub(super) fn for_resumed_reading(rules: &Rules, begun: Instant, earlier: Duration) -> Deadline {
+        let mut deadline = Deadline::for_step(READING_STEP, rules, begun);
         deadline.limits.iter_mut().for_each(|limit| limit.time = limit.time.saturating_sub(earlier));
         deadline
     }
@@ -66,9 +67,9 @@ impl Deadline {
         }
         match self.limits.iter().find(|limit| limit.begun.elapsed() > limit.time) {
             None => Ok(()),
-            Some(TimeLimit { time, option, .. }) => Err(Error::new(
+            Some(TimeLimit { time, option_words, .. }) => Err(Error::new(
                 ErrorKind::TimedOut,
-                format!("{} took longer than {} ({option})", self.step, Nanos::from(*time)),
+                format!("{} took longer than {} ({option_words})", self.step, Nanos::from(*time)),
             )),
         }
     }

@@ -3,7 +3,7 @@
 use super::other_limits::{self, FioPoint, fio_limit};
 use super::recorder::Recorder;
 use super::targets::{KnownTarget, measured_targets};
-use super::together::for_measured_targets;
+use super::together::plan_for_measured_targets;
 use super::{Experiment, Procedure, Rounds};
 use readlab_measure::interface::Sink;
 use readlab_measure::plan::Budget;
@@ -17,10 +17,10 @@ use readlab_targets::target::Place;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The block sizes and queue depths at which fio reads the device: the ones at which readlab's own
-/// methods are best.
+/// The block sizes and queue depths at which fio reads the device. Readlab's own methods are
+/// fastest at these.
 const FIO_POINTS: [FioPoint; 2] =
-    [FioPoint { block_bytes: 128 << 10, depth: 16 }, FioPoint { block_bytes: 1 << 20, depth: 8 }];
+    [FioPoint { block_bytes: 128 << 10, queue_depth: 16 }, FioPoint { block_bytes: 1 << 20, queue_depth: 8 }];
 
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
@@ -33,7 +33,7 @@ pub enum ExecuteError {
 }
 
 pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
-    let (before, readers) = (experiment.elapsed(), experiment.readers());
+    let (before, readers) = (experiment.elapsed(), experiment.readers_by_trial());
     let (begun, budget) = (Instant::now(), experiment.plan.rules.budget);
     let Experiment { kind, targets, caches, servers, contenders, plan, procedure, .. } = experiment;
     let Experiment { inspect, settings, memory, .. } = experiment;
@@ -44,16 +44,16 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
         }
     };
     recorder.display().expect_trials(&plan);
-    if let Rounds::Rest(record) = &rounds {
+    if let Rounds::Resumed(record) = &rounds {
         recorder.display().restore(record);
     }
-    if !matches!(rounds, Rounds::Rest(_)) {
+    if !matches!(rounds, Rounds::Resumed(_)) {
         record_link_speeds(kind, &targets, recorder)?;
     }
-    // If each reader has a separate copy, there is a target for each number of copies.
+    // If each reader has a separate copy, each number of readers has its own target.
     let shares_file = !readers.is_empty() && targets.len() == 1;
     let is_shared = shares_file || settings.is_some() || memory.is_some();
-    let shared = is_shared.then(|| for_measured_targets(&plan, targets.len()));
+    let shared = is_shared.then(|| plan_for_measured_targets(&plan, targets.len()));
     let sampled = shared.as_ref().unwrap_or(&plan);
     let mut sampler = ProcessSampler::new(sampled, &contenders, measured_targets(&targets, caches))
         .with_readers(readers)
@@ -63,7 +63,7 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
         .with_earlier_time(before);
     let end = match &rounds {
         Rounds::All => round::run(&plan, &mut sampler, recorder),
-        Rounds::Rest(record) => round::resume(&plan, record, &mut sampler, recorder),
+        Rounds::Resumed(record) => round::resume(&plan, record, &mut sampler, recorder),
         Rounds::Search(tuning) => search::run(tuning, &mut sampler, recorder),
     };
     drop(sampler);
@@ -77,13 +77,13 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
             Budget::Advised(_) => None,
             Budget::Firm(time) => Some(Duration::from(time).saturating_sub(before + begun.elapsed())),
         };
-        compare_with_fio(recorder, file, left)?;
+        record_fio_rates(recorder, file, left)?;
     }
     Ok(end)
 }
 
-/// Records the speed of network interfaces on the way to foreign servers. An unknown speed is only
-/// reported if limits were asked for.
+/// Records the speed of the network interfaces through which foreign servers are reached. An
+/// unknown speed is reported only by `readlab limits`.
 fn record_link_speeds(
     kind: RunKind,
     targets: &Targets<KnownTarget>,
@@ -104,7 +104,7 @@ fn record_link_speeds(
 
 /// Records fio's read rate on the same device, within the rest of a firm budget. If fio cannot run,
 /// a warning says why.
-fn compare_with_fio(recorder: &mut Recorder, file: &Path, left: Option<Duration>) -> Result<(), RecordError> {
+fn record_fio_rates(recorder: &mut Recorder, file: &Path, left: Option<Duration>) -> Result<(), RecordError> {
     for point in FIO_POINTS {
         recorder.display().show_activity("fio reads the device");
         match fio_limit(file, TargetIndex::new(0), point, left.map(|left| left / FIO_POINTS.len() as u32)) {

@@ -1,11 +1,12 @@
-//! An experiment that all ranks of a fleet prepare, agree on, and measure together: rank 0 in
-//! rounds, the others by its orders. Also the file that a witness watches on the server;
-//! [`readlab_fleet::crew`] defines what a witness does in a turn.
+//! An experiment that all ranks of a fleet prepare, agree on, and measure together: rank 0 runs the
+//! rounds and orders every turn, and the other ranks take the turns that it orders. This file also
+//! has the file that a witness watches on the server; [`readlab_fleet::crew`] defines what a
+//! witness does in a turn.
 
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
 use super::targets::measured_targets;
-use super::together::for_measured_targets;
+use super::together::plan_for_measured_targets;
 use super::{Experiment, Procedure, Rounds};
 use anyhow::Context;
 use readlab_fleet::agreement::{Agreement, FleetAnswers, RankFacts, RankFileFacts, WholeFile, WitnessFacts};
@@ -29,10 +30,11 @@ use std::rc::Rc;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The slowest rank may take this long, in addition to a multiple of the simplest reading's time,
-/// before it counts as lost: contenders are started and warmed up within one order.
+/// The least time after which a rank counts as lost. Contenders are started and warmed up within
+/// one order, so an order may take long.
 const RANK_TIMEOUT_MIN: Duration = Duration::from_secs(60);
 
+/// The multiple of the simplest reading's time that is added to `RANK_TIMEOUT_MIN`.
 const RANK_TIMEOUT_FACTOR: u32 = 80;
 
 impl Experiment {
@@ -49,17 +51,17 @@ impl Experiment {
             boot: machine::boot(),
             program: format!("{:016x}", xxh3_64(&program)),
             contenders: receipts.filter(|receipt| taking_part(&receipt.contender)).collect(),
-            plan: self.plan.trials.iter().map(digest_of).collect(),
-            is_scaled: !self.shape.counts().is_empty(),
+            plan: self.plan.trials.iter().map(name_and_digest).collect(),
+            is_scaled: !self.reader_group.reader_counts().is_empty(),
             file: RankFileFacts {
                 path: facts.path.clone(),
                 start_bytes: target.target.part.map(|part| part.start_bytes),
-                whole: whole_file(path, identity.context("a file has an identity")?.size_bytes)?,
+                whole: whole_file_facts(path, identity.context("a file has an identity")?.size_bytes)?,
                 size_bytes: facts.size_bytes,
                 digest: facts.digest.clone(),
                 answers: FleetAnswers {
                     plain: target.expected.truth.answer,
-                    decoded: target.expected.decoded.as_ref().map(|it| it.answer),
+                    decoded: target.expected.decoded_truth.as_ref().map(|it| it.answer),
                 },
                 device_bytes: facts.expected_device_bytes(),
                 inode: identity.map(|it| (it.dev, it.ino)),
@@ -76,7 +78,7 @@ impl Experiment {
     ) -> Result<EndReason, ExecuteError> {
         recorder.display().expect_trials(&self.plan);
         let rest = match &self.procedure {
-            Procedure::Rounds(Rounds::Rest(record)) => Some(record.clone()),
+            Procedure::Rounds(Rounds::Resumed(record)) => Some(record.clone()),
             _ => None,
         };
         rest.iter().for_each(|record| recorder.display().restore(record));
@@ -103,25 +105,26 @@ impl Experiment {
         measure: impl FnOnce(FleetPlan, FleetMember) -> T,
     ) -> T {
         let before = self.elapsed();
-        let Experiment { mut targets, caches, contenders, plan, inspect, shape, .. } = self;
+        let Experiment { mut targets, caches, contenders, plan, inspect, reader_group, .. } = self;
         let own = job.rank() as usize;
-        if agreement.shared.iter().any(|cache| cache.ranks.contains(&own)) {
+        if agreement.shared_caches.iter().any(|cache| cache.ranks.contains(&own)) {
             // Bytes that another rank brought into the shared cache are not fetched again; rank 0
             // checks the sum.
             targets.iter_mut().for_each(|target| target.target.facts.extents = None);
         }
         let simplest_ns = targets.iter().map(|it| it.expected.truth.wall_ns).max().unwrap_or(0);
         job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(simplest_ns) * RANK_TIMEOUT_FACTOR);
-        let own = for_measured_targets(&plan, 1);
+        let own = plan_for_measured_targets(&plan, 1);
         let sampler = ProcessSampler::new(&own, &contenders, measured_targets(&targets, caches))
             .with_inspections(inspect)
             .with_earlier_time(before);
-        let together = FleetPlan { plan: &plan, rank_counts: &shape.counts() };
+        let together = FleetPlan { plan: &plan, rank_counts: &reader_group.reader_counts() };
         measure(together, FleetMember::new(Rc::clone(job), agreement, sampler))
     }
 
-    pub fn refusal_in_fleet(&self) -> Option<&'static str> {
-        let is_rounds = matches!(self.procedure, Procedure::Rounds(Rounds::All | Rounds::Rest(_)));
+    /// Why a fleet cannot measure this experiment; `None` if it can.
+    pub fn why_not_in_fleet(&self) -> Option<&'static str> {
+        let is_rounds = matches!(self.procedure, Procedure::Rounds(Rounds::All | Rounds::Resumed(_)));
         let is_file = self.targets.len() == 1 && self.servers.is_empty();
         match (is_rounds, is_file && self.caches.iter().all(|cache| cache.identity().is_some())) {
             (true, true) => None,
@@ -134,29 +137,30 @@ impl Experiment {
 /// A fleet whose ranks agree, and settings of its record.
 pub struct JoinedFleet<'a> {
     pub agreement: &'a Agreement,
-    /// The word of the command line that names the file, if names are hidden.
-    pub hidden: Option<&'a str>,
+    /// The word of the command line that names the file, which the record must not show; `None` if
+    /// names are shown.
+    pub hidden_word: Option<&'a str>,
 }
 
 impl JoinedFleet<'_> {
-    pub(super) fn line(&self) -> Line {
+    pub(super) fn record_line(&self) -> Line {
         Line::Fleet(Box::new(self.agreement.fleet.clone()))
     }
 
-    pub(super) fn header(&self, own: &Header) -> Header {
-        let Some(hidden) = self.hidden else { return own.clone() };
+    pub(super) fn joint_header(&self, own: &Header) -> Header {
+        let Some(hidden) = self.hidden_word else { return own.clone() };
         let shown = |word: &String| if word == hidden { "FILE".to_owned() } else { word.clone() };
         // Without the paths of its files a run cannot be resumed.
         Header { command: own.command.iter().map(shown).collect(), resume_plan: None, ..own.clone() }
     }
 
     /// Facts about the bytes that several ranks read together, from the facts of one rank.
-    pub(super) fn facts(&self, own: &TargetFacts) -> TargetFacts {
+    pub(super) fn joint_facts(&self, own: &TargetFacts) -> TargetFacts {
         let Fleet { ranks: all, share, .. } = &self.agreement.fleet;
         let ranks = own.ranks.map_or(all.len(), |ranks| ranks as usize);
-        let answers = self.agreement.answers_of(ranks);
-        // If ranks read different files, the joint answer of some ranks depends on which ranks they
-        // are.
+        let answers = self.agreement.joint_answers(ranks);
+        // If ranks read different files, the joint answer of a part of the ranks depends on which
+        // ranks take part.
         let is_known = ranks == all.len() || *share == Share::Same;
         let decoded = own.decoded.clone().zip(answers.decoded.filter(|_| is_known));
         let joint = TargetFacts {
@@ -169,7 +173,7 @@ impl JoinedFleet<'_> {
             hidden_cache: None,
             ..own.clone()
         };
-        if self.hidden.is_none() {
+        if self.hidden_word.is_none() {
             return joint;
         }
         let path = all.first().map_or("file", |rank| rank.path.as_str()).to_owned();
@@ -177,11 +181,11 @@ impl JoinedFleet<'_> {
     }
 
     /// A warning if ranks that share a page cache read the same bytes: a cold reading of one rank
-    /// brings bytes into the cache of the others.
-    pub(super) fn shared_caches(&self, states: &[CacheState]) -> Option<String> {
-        let Agreement { fleet, shared, .. } = self.agreement;
+    /// brings bytes into the cache of the others. `None` if no ranks do.
+    pub(super) fn shared_cache_warning(&self, states: &[CacheState]) -> Option<String> {
+        let Agreement { fleet, shared_caches, .. } = self.agreement;
         let is_shared = fleet.share != Share::Split;
-        let ranks = shared.iter().map(|cache| {
+        let ranks = shared_caches.iter().map(|cache| {
             let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
             format!("ranks {} share a page cache", ranks.join(", "))
         });
@@ -193,7 +197,7 @@ impl JoinedFleet<'_> {
 }
 
 /// The name of a trial, and a digest of everything that is decided about it.
-fn digest_of(planned: &PlannedTrial) -> (String, String) {
+fn name_and_digest(planned: &PlannedTrial) -> (String, String) {
     let trial = &planned.trial;
     let text = serde_json::to_string(trial).expect("a trial has no maps with odd keys");
     (format!("{} ({})", trial.id, trial.state), format!("{:016x}", xxh3_64(text.as_bytes())))
@@ -221,11 +225,11 @@ impl WatchedFile {
         Ok(WitnessFacts {
             host: system::host_name(),
             path: display_path(path),
-            whole: whole_file(path, self.target.facts.size_bytes)?,
+            whole: whole_file_facts(path, self.target.facts.size_bytes)?,
         })
     }
 }
 
-fn whole_file(path: &Path, bytes: u64) -> anyhow::Result<WholeFile> {
+fn whole_file_facts(path: &Path, bytes: u64) -> anyhow::Result<WholeFile> {
     Ok(WholeFile { bytes, places: digest_of_places(path).with_context(|| display_path(path))? })
 }

@@ -4,7 +4,7 @@
 use super::config::RunConfig;
 use super::fleet::JoinedFleet;
 use super::options::UserOptions;
-use super::participants::requested;
+use super::participants::requested_names;
 use super::targets::OpenTarget;
 use super::together::ReaderGroup;
 use readlab_measure::plan::Plan;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub(super) enum OpeningLines {
     New(Box<NewRecord>),
     /// The lines with which an interrupted run is resumed.
-    Rest(Vec<Line>),
+    Resumed(Vec<Line>),
 }
 
 #[derive(Debug)]
@@ -32,31 +32,31 @@ pub(super) struct NewRecord {
     pub(super) header: Header,
     pub(super) targets: Targets<TargetFacts>,
     /// The lines after those of the targets.
-    pub(super) others: Vec<Line>,
+    pub(super) other_lines: Vec<Line>,
 }
 
 impl OpeningLines {
     /// The lines; in a fleet they describe the bytes that all ranks read together.
     pub(super) fn lines(&self, fleet: Option<&JoinedFleet>, states: &[CacheState]) -> Vec<Line> {
-        let NewRecord { header, targets, others } = match self {
+        let NewRecord { header, targets, other_lines } = match self {
             OpeningLines::New(new) => &**new,
-            OpeningLines::Rest(lines) => return lines.clone(),
+            OpeningLines::Resumed(lines) => return lines.clone(),
         };
-        let header = fleet.map_or_else(|| header.clone(), |fleet| fleet.header(header));
+        let header = fleet.map_or_else(|| header.clone(), |fleet| fleet.joint_header(header));
         let target = |(index, own): (TargetIndex, &TargetFacts)| {
-            let facts = fleet.map_or_else(|| own.clone(), |fleet| fleet.facts(own));
+            let facts = fleet.map_or_else(|| own.clone(), |fleet| fleet.joint_facts(own));
             Line::Target { index, facts: Box::new(facts) }
         };
         let mut lines = vec![Line::Header(Box::new(header))];
         lines.extend(targets.numbered().map(target));
-        lines.extend(fleet.map(JoinedFleet::line));
-        lines.extend(others.iter().cloned());
-        lines.extend(fleet.and_then(|fleet| fleet.shared_caches(states)).map(warning));
+        lines.extend(fleet.map(JoinedFleet::record_line));
+        lines.extend(other_lines.iter().cloned());
+        lines.extend(fleet.and_then(|fleet| fleet.shared_cache_warning(states)).map(warning_line));
         lines
     }
 }
 
-pub(super) fn header(
+pub(super) fn new_header(
     kind: RunKind,
     seed: u64,
     reference: Option<TrialId>,
@@ -69,7 +69,7 @@ pub(super) fn header(
         lab: env!("CARGO_PKG_VERSION").to_owned(),
         revision: env!("READLAB_REVISION").to_owned(),
         kind,
-        command: std::env::args_os().map(|word| secret::shown_in(&word.to_string_lossy())).collect(),
+        command: std::env::args_os().map(|word| secret::redact_command(&word.to_string_lossy())).collect(),
         started: jiff::Timestamp::now().to_string(),
         seed,
         reference,
@@ -83,7 +83,7 @@ pub(super) fn header(
 pub(super) fn participant_lines(contenders: &Contenders, plan: &Plan) -> Vec<Line> {
     let mut lines: Vec<Line> = absence_warnings(contenders).collect();
     if plan.trials.iter().any(|planned| planned.trial.command.check == Check::Unchecked) {
-        lines.push(warning("what the commands printed was not checked (--check none)".to_owned()));
+        lines.push(warning_line("what the commands printed was not checked (--check none)".to_owned()));
     }
     for contender in contenders.present() {
         let name = &contender.receipt.contender;
@@ -97,10 +97,10 @@ pub(super) fn participant_lines(contenders: &Contenders, plan: &Plan) -> Vec<Lin
 /// A warning for each contender that does not take part.
 pub(super) fn absence_warnings(contenders: &Contenders) -> impl Iterator<Item = Line> {
     let absent = contenders.absent().iter();
-    absent.map(|(name, reason)| warning(format!("{name} does not take part: {reason}")))
+    absent.map(|(name, reason)| warning_line(format!("{name} does not take part: {reason}")))
 }
 
-pub(super) fn warning(text: String) -> Line {
+pub(super) fn warning_line(text: String) -> Line {
     Line::Warning { text }
 }
 
@@ -111,16 +111,16 @@ pub(super) fn resume_plan(
     targets: &[OpenTarget],
     inspect: &InspectPlan,
 ) -> Option<ResumePlan> {
-    let UserOptions { sampling, selection, server, shape, .. } = &config.user;
+    let UserOptions { sampling, selection, server, reader_group, .. } = &config.user;
     // The plan does not contain which ranks measure which trial.
-    let has_ranks_by_turns = matches!(shape, ReaderGroup::Ranks(counts) if !counts.is_empty());
+    let has_ranks_by_turns = matches!(reader_group, ReaderGroup::Ranks(counts) if !counts.is_empty());
     if !config.kind.is_resumable() || has_ranks_by_turns {
         return None;
     }
     let target = |it: &OpenTarget| TargetRef {
         archive: it.form.archive,
         over: it.form.over,
-        identity: it.cache.identity(),
+        identity: it.cache_control.identity(),
     };
     Some(ResumePlan {
         boot: machine::boot(),
@@ -132,19 +132,19 @@ pub(super) fn resume_plan(
         absent: plan.absent.clone(),
         rosters: selection.rosters.iter().map(|roster| path_text(std::path::absolute(roster))).collect(),
         flame_graphs: inspect.flame_graphs.as_ref().map(|it| it.folder.to_string_lossy().into_owned()),
-        trace: inspect.trace,
+        trace: inspect.takes_trace,
         drop_caches: sampling.drop_caches,
         allow_device: sampling.allow_device,
         server: ServerOptions {
             cacert: server.cacert.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone())),
             ..server.clone()
         },
-        requested: requested(config),
+        requested: requested_names(config),
     })
 }
 
-/// A path as text. A path that is not UTF-8 is not found when the run is resumed, which is then an
-/// error.
+/// A path as text; empty if the path is unknown. A path that is not UTF-8 is changed, so a run that
+/// needs it cannot be resumed.
 fn path_text(path: std::io::Result<PathBuf>) -> String {
     path.map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
 }

@@ -1,6 +1,6 @@
-//! An experiment under bounds on memory. Each bound has its own targets in the record, behind those
-//! without a bound, and every trial of the pressed state is repeated on them. The trials of other
-//! states have no bound: they are the ends between which a bound is.
+//! An experiment under bounds on memory. Each bound has its own targets in the record, after the
+//! targets without a bound, and every trial of the pressed state is repeated on them. Trials of the
+//! other states have no bound: cold and warm are the extremes between which a bound lies.
 
 use super::settings::set_read_ahead;
 use super::together::{ArrangedTargets, ReaderGroup};
@@ -25,9 +25,9 @@ use readlab_targets::target::filesystem::{Backing, Filesystem};
 use readlab_targets::target::layers::Chain;
 use std::fs::File;
 
-/// The time for readings under one bound, divided by the time for readings in another state: untimed
-/// readings come before each reading under a bound.
-const STATES_PER_BOUND: u64 = 2;
+/// The time for readings under one bound, divided by the time for readings in another state. It is
+/// above 1, because untimed readings come before each reading under a bound.
+const BOUND_TIME_FACTOR: u64 = 2;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoryBounds {
@@ -35,15 +35,15 @@ pub struct MemoryBounds {
     pub bounds: Vec<MemoryBound>,
     /// Whether all readers that read at the same time share one bound.
     pub is_shared: bool,
-    /// The read-ahead that a suite asks for; `None` for the one that is found.
+    /// The read-ahead that a suite asks for; with `None`, the present one stays.
     pub read_ahead_bytes: Option<u64>,
-    /// Whether the other states are measured where no bound can be made: a suite asks for the
-    /// bounds, and not the user.
+    /// Whether the run goes on without the bounds if they cannot be made: true if a suite asks for
+    /// them, and not the user.
     pub is_optional: bool,
 }
 
 impl MemoryBounds {
-    /// The bounds, each once.
+    /// Refuses bounds that are given twice.
     pub fn new(bounds: Vec<MemoryBound>, is_shared: bool) -> anyhow::Result<MemoryBounds> {
         for (at, bound) in bounds.iter().enumerate() {
             ensure!(!bounds[..at].contains(bound), "--memory: {bound} is given twice");
@@ -56,8 +56,8 @@ impl MemoryBounds {
     }
 }
 
-/// Refuses bounds that cannot be made on this machine, or not for these targets. Before that, what
-/// killed labs have left is removed: it may be the reason why no group can be made.
+/// Refuses bounds that cannot be made on this machine or for these targets. First removes the
+/// control groups that killed labs left, because these may prevent new ones.
 pub(super) fn check_memory<'a>(targets: impl Iterator<Item = &'a Target>) -> anyhow::Result<()> {
     MemoryGroups::remove_abandoned();
     MemoryGroups::find()?;
@@ -71,12 +71,12 @@ pub(super) fn check_memory<'a>(targets: impl Iterator<Item = &'a Target>) -> any
     Ok(())
 }
 
-/// Refuses a target that is in memory in any case, or never in the page cache. Of a folder the
-/// first file is looked at: DAX is an attribute of files, and an overlay shows files of other file
-/// systems. The others are examined when they are evicted.
+/// Refuses a target that is always in memory, or never in the page cache. For a folder, examines
+/// its first file and not the folder itself: DAX is an attribute of files, and an overlay shows
+/// files of other file systems. The other files are examined when they are evicted.
 fn check_filesystem(target: &Target) -> anyhow::Result<()> {
     let first = target.tree().and_then(|tree| tree.paths().ok()?.next()?.ok());
-    let path = first.unwrap_or_else(|| target.facts.place());
+    let path = first.unwrap_or_else(|| target.facts.exact_path());
     let Ok(file) = File::open(&path) else { return Ok(()) };
     let filesystem = Filesystem::read(&file)?;
     let real = path.canonicalize()?;
@@ -97,8 +97,8 @@ fn why_never_pressed(backing: Backing, is_dax: bool, layers: &[Layer]) -> Option
         Backing::OwnCache => Some(IN_OWN_CACHE),
         _ if is_dax => Some("is never in the page cache (DAX)"),
         Backing::Stacked => {
-            // An overlay has the pages of the file that it shows, and no others. Any other file system
-            // has pages of its own, also above a device in memory.
+            // An overlay has no cached pages beside those of the file that it shows. Any other file
+            // system caches pages of its own, even above a device in memory.
             let is_shown = |layer: &&Layer| !matches!(layer.kind, LayerKind::Overlay | LayerKind::File);
             let shown = layers.iter().find(is_shown)?;
             match shown.kind {
@@ -111,7 +111,7 @@ fn why_never_pressed(backing: Backing, is_dax: bool, layers: &[Layer]) -> Option
     }
 }
 
-/// A warning about bounds on a machine that may swap; `None` if there are none, or it does not.
+/// A warning about bounds on a machine with swap; `None` without bounds or without swap.
 pub(super) fn swap_warning(bounds: &MemoryBounds, is_swap_on: bool) -> Option<String> {
     (bounds.is_given() && is_swap_on).then(|| {
         "swap is on: the control groups of --memory do not swap, so a process that needs more than was measured \
@@ -120,19 +120,20 @@ pub(super) fn swap_warning(bounds: &MemoryBounds, is_swap_on: bool) -> Option<St
     })
 }
 
-/// A warning about readers of one file that have a bound each; `None` if there are none. The kernel
-/// charges a page to the group that reads it first, and the others read it without a charge.
-pub(super) fn readers_warning(bounds: &MemoryBounds, shape: &ReaderGroup) -> Option<String> {
-    let count = shape.most_of_one_file().filter(|_| bounds.is_given() && !bounds.is_shared)?;
+/// A warning about several readers of one file, each with its own bound; `None` if there are no
+/// such readers. The kernel charges a page only to the group that reads it first, so the other
+/// groups keep more in memory than their bound.
+pub(super) fn readers_warning(bounds: &MemoryBounds, reader_group: &ReaderGroup) -> Option<String> {
+    let count = reader_group.max_readers_of_one_file().filter(|_| bounds.is_given() && !bounds.is_shared)?;
     Some(format!(
         "each reader has a bound of its own, and all read the same file: {count} readers may keep {count} times \
          their bound in memory; --memory-shared bounds them together"
     ))
 }
 
-/// Adds the targets of each bound, and repeats the trials of the pressed state on them, unless the plan
-/// already has them. Returns the control of the bounds; `None` if there are none, or if no bound can be
-/// made and the run goes on without them.
+/// Adds the targets of each bound, and repeats the trials of the pressed state on them, unless the
+/// plan already has them. Returns the control of the bounds; `None` if there are none, or if no
+/// bound can be made and the run goes on without them.
 pub(super) fn arrange_bounds(
     arranged: ArrangedTargets,
     memory: &MemoryBounds,
@@ -144,7 +145,8 @@ pub(super) fn arrange_bounds(
     let ArrangedTargets { targets, caches, facts, plan, settings } = arranged;
     let unbounded = facts.len();
     for KnownTarget { target, .. } in &targets {
-        if let Some([one, other]) = same_bounds(&memory.bounds, working_set_bytes(target, memory.is_shared)) {
+        if let Some([one, other]) = equal_bounds(&memory.bounds, working_set_bytes(target, memory.is_shared))
+        {
             bail!("--memory: {one} and {other} are the same bound of {}", target.facts.path);
         }
     }
@@ -156,15 +158,15 @@ pub(super) fn arrange_bounds(
         }
         Err(why) if memory.is_optional => {
             let facts = facts_under_bounds(facts, &targets, memory);
-            let plan = without_bounds(plan, budget, &format!("{why:#}"));
+            let plan = plan_without_bounds(plan, budget, &format!("{why:#}"));
             Ok((ArrangedTargets { targets, caches, facts, plan, settings }, None))
         }
         Err(why) => bail!("--memory: {why:#}"),
     }
 }
 
-/// Puts the bounds of a plan in force, with the read-ahead that a suite asks for. Returns the facts of all
-/// targets, and the control.
+/// Begins the control of the bounds of a plan, with the read-ahead that a suite asks for. Returns
+/// the facts of all targets, and the control.
 fn begin_bounds(
     targets: &Targets<KnownTarget>,
     facts: &Targets<TargetFacts>,
@@ -176,7 +178,7 @@ fn begin_bounds(
     }
     let groups = MemoryGroups::find()?;
     let mut facts = facts.clone();
-    let read_ahead = memory.read_ahead_bytes.and_then(|bytes| fix_read_ahead(bytes, &mut facts));
+    let read_ahead = memory.read_ahead_bytes.and_then(|bytes| prepare_read_ahead(bytes, &mut facts));
     let facts = facts_under_bounds(facts, targets, memory);
     let bound_of = |planned: &PlannedTrial| {
         let memory = facts.get(planned.trial.target)?.memory.clone()?;
@@ -188,7 +190,8 @@ fn begin_bounds(
     Ok((facts, control))
 }
 
-/// The facts of the targets without a bound, and behind them those of the same targets under each bound.
+/// The facts of the targets without a bound, followed by the facts of the same targets under each
+/// bound.
 fn facts_under_bounds(
     mut facts: Targets<TargetFacts>,
     targets: &Targets<KnownTarget>,
@@ -199,7 +202,7 @@ fn facts_under_bounds(
         for (index, own) in unbounded.numbered() {
             let KnownTarget { target, .. } = &targets[index.under_first(targets.len())];
             let facts_of_bound = memory_facts(target, bound, memory.is_shared);
-            // The cautions are those of the same file without a bound.
+            // The same file without a bound already has the cautions.
             let (memory, cautions) = (Some(facts_of_bound), Vec::new());
             facts.push(TargetFacts { memory, cautions, ..own.clone() });
         }
@@ -207,9 +210,9 @@ fn facts_under_bounds(
     facts
 }
 
-/// The read-ahead that a suite asks for, which is not yet set; `None` if the targets have it
-/// already, and if this user may not set it. A caution on the first target says what was found.
-fn fix_read_ahead(bytes: u64, facts: &mut Targets<TargetFacts>) -> Option<FixedSetting> {
+/// Prepares to set the read-ahead that a suite asks for; `None` if the targets have it already, or
+/// if this user may not set it. A caution on the first target says which read-ahead was found.
+fn prepare_read_ahead(bytes: u64, facts: &mut Targets<TargetFacts>) -> Option<FixedSetting> {
     let found = facts.iter().filter_map(TargetFacts::read_ahead).find(|found| found.bytes != bytes)?;
     let (wanted, found) = (Bytes(bytes).exact(), Bytes(found.bytes).exact());
     let files = SettingFiles::find(&SystemRoot::default(), SystemSetting::ReadAhead, facts.iter());
@@ -228,7 +231,7 @@ fn fix_read_ahead(bytes: u64, facts: &mut Targets<TargetFacts>) -> Option<FixedS
 }
 
 /// Two bounds that are the same number of bytes for this working set; `None` if all differ.
-fn same_bounds(bounds: &[MemoryBound], working_set_bytes: u64) -> Option<[MemoryBound; 2]> {
+fn equal_bounds(bounds: &[MemoryBound], working_set_bytes: u64) -> Option<[MemoryBound; 2]> {
     let bytes = |bound: &MemoryBound| bound.in_bytes(working_set_bytes);
     bounds.iter().enumerate().find_map(|(at, other)| {
         let one = bounds[..at].iter().find(|one| bytes(one) == bytes(other))?;
@@ -245,7 +248,7 @@ fn memory_facts(target: &Target, bound: MemoryBound, is_shared: bool) -> MemoryF
 fn working_set_bytes(target: &Target, is_shared: bool) -> u64 {
     let facts = &target.facts;
     if let Some(copies) = target.copies.as_ref().filter(|_| is_shared) {
-        return copies.all.facts.size_bytes;
+        return copies.tree_target.facts.size_bytes;
     }
     if let Some(places) = facts.places() {
         // A block that is smaller than a page brings a page into memory.
@@ -258,9 +261,9 @@ fn working_set_bytes(target: &Target, is_shared: bool) -> u64 {
     facts.size_bytes.saturating_sub(repeated_bytes)
 }
 
-/// Repeats each trial of the pressed state on the targets of each bound; those of a bound follow
-/// those of the bound before, and the first follow the targets without a bound. Controls have no
-/// bound.
+/// Repeats each trial of the pressed state on the targets of each bound. The targets of the first
+/// bound follow the targets without a bound, and those of every other bound follow those of the
+/// bound before. Controls are left out, because they have no bound.
 pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> Plan {
     let budget = match plan.rules.budget {
         Budget::Advised(time) => Budget::Advised(time_with_bounds(time, plan.states.len(), bounds)),
@@ -295,9 +298,9 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
     plan
 }
 
-/// The plan of a run that goes on without bounds: the trials under them are unavailable for this
-/// reason, and the time is that of the other states.
-fn without_bounds(plan: Plan, budget: Budget, reason: &str) -> Plan {
+/// The plan of a run that goes on without its bounds: the trials under bounds are unavailable for
+/// this reason, and the budget is that of the other states.
+fn plan_without_bounds(plan: Plan, budget: Budget, reason: &str) -> Plan {
     let Plan { trials, absent, rules, states } = plan;
     let is_pressed = |planned: &PlannedTrial| planned.trial.state == CacheState::Pressed;
     let (pressed, trials): (Vec<_>, Vec<_>) = trials.into_iter().partition(is_pressed);
@@ -310,10 +313,10 @@ fn without_bounds(plan: Plan, budget: Budget, reason: &str) -> Plan {
     plan
 }
 
-/// The advised time of a run, one of whose states is read under several bounds.
+/// The advised time of a run whose pressed state is read under several bounds.
 fn time_with_bounds(time: Nanos, states: usize, bounds: usize) -> Nanos {
     let (states, bounds) = (states.max(1) as u64, bounds as u64);
-    let parts = states.saturating_sub(1).saturating_add(bounds.saturating_mul(STATES_PER_BOUND));
+    let parts = states.saturating_sub(1).saturating_add(bounds.saturating_mul(BOUND_TIME_FACTOR));
     Nanos(time.0.saturating_mul(parts) / states)
 }
 
@@ -372,7 +375,7 @@ mod tests {
         plan.trials[2].trial.start = Start::EachReading;
         let budget = Budget::Advised(Nanos(10));
         plan.rules.budget = budget;
-        let plan = without_bounds(plan_under_bounds(plan, 1, 2), budget, "no group");
+        let plan = plan_without_bounds(plan_under_bounds(plan, 1, 2), budget, "no group");
         let measured: Vec<TargetIndex> = plan.trials.iter().map(|it| it.trial.target).collect();
         assert_eq!(
             (measured, plan.states, plan.rules.budget),
@@ -435,7 +438,7 @@ mod tests {
             with_one(TargetFacts { own_read_ahead: Some(read_ahead(bytes)), ..TargetFacts::default() })
         };
         let mut large = facts(8 << 20);
-        assert!(fix_read_ahead(128 << 10, &mut large).is_none());
+        assert!(prepare_read_ahead(128 << 10, &mut large).is_none());
         let said = &large[first].cautions[0];
         assert!(
             said.starts_with("The suite asks for a read-ahead of 128KiB, and it is 8MiB, which"),
@@ -444,15 +447,18 @@ mod tests {
         assert!(said.ends_with("/no-such-folder/read_ahead_kb does not exist"), "{said}");
         assert_eq!(large[first].read_ahead(), Some(read_ahead(8 << 20)), "nothing was set");
         let mut usual = facts(128 << 10);
-        assert!(fix_read_ahead(128 << 10, &mut usual).is_none() && usual[first].cautions.is_empty());
-        assert!(fix_read_ahead(128 << 10, &mut with_one(TargetFacts::default())).is_none(), "none is known");
+        assert!(prepare_read_ahead(128 << 10, &mut usual).is_none() && usual[first].cautions.is_empty());
+        assert!(
+            prepare_read_ahead(128 << 10, &mut with_one(TargetFacts::default())).is_none(),
+            "none is known"
+        );
     }
 
     #[test]
     fn a_size_and_a_share_may_be_the_same_bound() {
         let bounds = ["25%", "32MiB", "50%"].map(|word| word.parse::<MemoryBound>().unwrap());
-        assert_eq!(same_bounds(&bounds, 64 << 20), Some([bounds[1], bounds[2]]));
-        assert_eq!(same_bounds(&bounds, 65 << 20), None);
+        assert_eq!(equal_bounds(&bounds, 64 << 20), Some([bounds[1], bounds[2]]));
+        assert_eq!(equal_bounds(&bounds, 65 << 20), None);
     }
 
     #[test]
@@ -519,8 +525,8 @@ mod tests {
     fn readers_of_one_file_with_a_bound_each_keep_more_of_it_in_memory() {
         let warning = |is_shared, counts: &[u32], copies_in: Option<&str>| {
             let bounds = MemoryBounds::new(vec!["50%".parse().unwrap()], is_shared).unwrap();
-            let shape = ReaderGroup::of_readers(counts.iter().copied(), copies_in.map(Into::into));
-            readers_warning(&bounds, &shape)
+            let reader_group = ReaderGroup::of_readers(counts.iter().copied(), copies_in.map(Into::into));
+            readers_warning(&bounds, &reader_group)
         };
         let said = warning(false, &[1, 4], None).unwrap();
         assert!(said.contains("4 readers may keep 4 times their bound in memory"), "{said}");

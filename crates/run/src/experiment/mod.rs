@@ -62,7 +62,7 @@ pub struct Experiment {
     kind: RunKind,
     opening: OpeningLines,
     targets: Targets<KnownTarget>,
-    /// The cache control of each target, by which its cache state is made and proven.
+    /// The cache control of each target, which makes and proves its cache state.
     caches: Vec<CacheControl>,
     /// Servers of files over HTTP; they run until they are dropped.
     servers: Vec<Server>,
@@ -70,15 +70,15 @@ pub struct Experiment {
     plan: Plan,
     procedure: Procedure,
     inspect: InspectPlan,
-    requested: Vec<Requested>,
-    shape: ReaderGroup,
-    /// The control of the settings of the system, if the run races different values of them.
+    requested_names: Vec<Requested>,
+    reader_group: ReaderGroup,
+    /// The control of the settings of the system; `None` if the run races no values of settings.
     settings: Option<SettingControl>,
-    /// The control groups of trials that are read under a bound on memory.
+    /// The control groups of trials that are read under a bound on memory; `None` without bounds.
     memory: Option<MemoryControl>,
     begun: Instant,
-    /// Time that the run had taken when it was interrupted.
-    earlier: Duration,
+    /// Time that a resumed run had taken when it was interrupted; zero for a new run.
+    earlier_elapsed: Duration,
 }
 
 #[derive(Debug)]
@@ -93,7 +93,7 @@ enum Rounds {
     /// All rounds, until each trial is settled.
     All,
     /// The rounds after the part of the run that this record holds.
-    Rest(Box<Record>),
+    Resumed(Box<Record>),
     /// Rounds that search for the fastest candidates, then rounds that measure these.
     Search(Box<Tuning>),
 }
@@ -103,9 +103,9 @@ impl Experiment {
         self.targets.iter().map(|known| &known.target)
     }
 
-    /// Names that the user expects to see measured.
-    pub fn requested(&self) -> Vec<Requested> {
-        self.requested.clone()
+    /// The names that the user expects to see measured.
+    pub fn requested_names(&self) -> Vec<Requested> {
+        self.requested_names.clone()
     }
 
     /// Writes the lines that come before anything is measured. Refuses flame graphs that would
@@ -127,13 +127,13 @@ impl Experiment {
         let pictures = paths.picture_paths(self.plan.trials.iter().map(|planned| &planned.trial));
         let files: Vec<OutputFile> = pictures.iter().map(|file| picture_file(file)).collect();
         for known in &self.targets {
-            paths.inputs.extend(known.target.files_named(&output_file::names(&files))?);
+            paths.inputs.extend(known.target.backing_files(&output_file::names(&files))?);
         }
         output_file::check(&files, &paths.inputs)?;
         Ok(())
     }
 
     fn elapsed(&self) -> Duration {
-        self.earlier + self.begun.elapsed()
+        self.earlier_elapsed + self.begun.elapsed()
     }
 }

@@ -21,30 +21,30 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserOptions {
-    /// The targets; a command that names one of them gets `{}` in its place.
+    /// The targets. The name of a target in a command is replaced by `{}`.
     pub targets: Vec<PathBuf>,
     pub sampling: SamplingOptions,
     pub selection: SelectionOptions,
-    /// The gaps up to which ranges of a list are merged, one trial for each gap; empty if methods
-    /// decide.
+    /// The gaps in bytes up to which ranges of a list are merged, one trial for each gap; empty if
+    /// methods decide.
     pub merge_gaps: Vec<u64>,
     /// Whether trials take part that a suite keeps for `--all`.
-    pub all: bool,
+    pub takes_all_trials: bool,
     /// Whether the commands decode the target, which is an archive.
     pub commands_decode: bool,
-    pub shape: ReaderGroup,
+    pub reader_group: ReaderGroup,
     /// The bounds on memory under which trials are read, beside the other cache states.
     pub memory: MemoryBounds,
     /// How several targets of one run are compared as locations; `None` if the run has one target,
     /// alone or in several forms.
     pub locations: Option<Locations>,
     /// Whether the files of a tree are raced in groups by size, too.
-    pub per_file: bool,
+    pub races_size_groups: bool,
     pub inspect: InspectOptions,
-    /// The settings to search; `None` if every trial is measured.
+    /// The settings that are searched; `None` if every trial is measured.
     pub space: Option<Space>,
     pub server: ServerOptions,
-    pub quiet: bool,
+    pub is_quiet: bool,
 }
 
 /// Options for the number and the time of readings.
@@ -87,7 +87,7 @@ pub struct SamplingOptions {
     #[arg(long, value_name = "STATE")]
     pub state: Option<StateChoice>,
     /// Seed of every shuffle; always recorded
-    #[arg(long, value_name = "N", default_value_t = seed_of_now(), hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = time_seed(), hide_default_value = true)]
     pub seed: u64,
     /// Also drop the caches of the whole machine before each cold reading (root only)
     #[arg(long)]
@@ -152,7 +152,7 @@ pub struct OwnCommand {
 }
 
 impl Default for SamplingOptions {
-    /// The options without any flag.
+    /// The defaults of the flags.
     fn default() -> SamplingOptions {
         let flags = SamplingOptions::augment_args(Command::new("no flag"));
         let parsed = flags.try_get_matches_from(["no flag"]);
@@ -174,12 +174,13 @@ impl InspectOptions {
 }
 
 impl OwnCommand {
-    /// A command without a check and hooks.
+    /// A command with the default rules, which have no hooks.
     pub fn without_rules(line: &str) -> OwnCommand {
         OwnCommand { line: line.to_owned(), rules: CommandRules::default() }
     }
 
-    pub fn trial(&self) -> String {
+    /// The name of the command's trial.
+    pub fn trial_name(&self) -> String {
         format!("{COMMAND}/{}", self.line)
     }
 }
@@ -192,8 +193,8 @@ impl FromStr for OwnCommand {
     }
 }
 
-/// The default seed: the low bits of the current time.
-pub fn seed_of_now() -> u64 {
+/// The default seed: the nanoseconds of the current second.
+pub fn time_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     u64::from(now.unwrap_or_default().subsec_nanos())
 }

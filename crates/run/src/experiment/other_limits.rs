@@ -23,25 +23,28 @@ use std::time::Duration;
 /// Number of readings by fio. The median is recorded.
 const FIO_READINGS: usize = 3;
 
-/// Shortest reading that shows a rate, because fio's start and end alone take tenths of a second.
+/// The shortest time of a reading that shows a rate: fio's start and end alone take tenths of a
+/// second.
 const FIO_READING_TIME_MIN: Duration = Duration::from_millis(500);
 
-/// Longest reading by fio, which reads a part of a larger file.
+/// The longest time of a reading by fio, which reads only a part of a larger file.
 const FIO_READING_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// How long fio may take beyond its reading. A device that does not answer keeps it for ever.
-const FIO_GRACE: Duration = Duration::from_secs(5);
+/// The time that fio may take beyond its reading before it is stopped: fio would wait forever for a
+/// device that does not answer.
+const FIO_EXTRA_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// How fio reads: the block size and the queue depth.
+/// The block size and the queue depth with which fio reads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FioPoint {
     pub(super) block_bytes: u64,
     /// Number of reads in flight.
-    pub(super) depth: u64,
+    pub(super) queue_depth: u64,
 }
 
-/// Fio's best read rate with this block size and queue depth: O_DIRECT through io_uring,
-/// sequentially, the file opened read-only. In a limited time each reading ends early.
+/// Fio's median read rate with this block size and queue depth: sequential reads through io_uring
+/// with O_DIRECT, of a file that is opened read-only. If `time` is too short for whole readings,
+/// each reading ends early.
 pub(super) fn fio_limit(
     path: &Path,
     target: TargetIndex,
@@ -53,12 +56,12 @@ pub(super) fn fio_limit(
     ensure!(!is_too_short, "the time for the whole run was used up");
     // Fio's own start and end belong to the time of each reading.
     let reading = each.map_or(FIO_READING_TIME_MAX, |each| each - FIO_READING_TIME_MIN / 2);
-    let FioPoint { block_bytes, depth } = point;
-    let rates = (0..FIO_READINGS).map(|_| read_rate_once(path, point, reading));
+    let FioPoint { block_bytes, queue_depth } = point;
+    let rates = (0..FIO_READINGS).map(|_| measure_rate_once(path, point, reading));
     let samples = rates.collect::<anyhow::Result<Vec<u64>>>()?;
     let mut sorted = samples.clone();
     sorted.sort_unstable();
-    let name = format!("fio@buffer={},depth={depth}", Bytes(block_bytes).exact());
+    let name = format!("fio@buffer={},depth={queue_depth}", Bytes(block_bytes).exact());
     let how = "fio: io_uring, O_DIRECT, sequential; its own rate, after our rounds";
     Ok(Limit {
         value: sorted[FIO_READINGS / 2],
@@ -85,15 +88,15 @@ fn limit_without_rate(kind: LimitKind, name: String, target: TargetIndex, how: &
 }
 
 /// Reads the whole file once, or as much as the time allows; returns bytes per second.
-fn read_rate_once(path: &Path, point: FioPoint, time: Duration) -> anyhow::Result<u64> {
-    let FioPoint { block_bytes, depth } = point;
+fn measure_rate_once(path: &Path, point: FioPoint, time: Duration) -> anyhow::Result<u64> {
+    let FioPoint { block_bytes, queue_depth } = point;
     let fixed = ["--name=readlab", "--readonly", "--rw=read", "--direct=1", "--ioengine=io_uring"];
     let fixed = fixed.into_iter().chain(["--output-format=json", "--allow_file_create=0"]);
     // Fio separates file names by colons.
     let name = path.to_string_lossy().replace(':', "\\:");
     let set = [
         format!("--bs={block_bytes}"),
-        format!("--iodepth={depth}"),
+        format!("--iodepth={queue_depth}"),
         format!("--filename={name}"),
         format!("--runtime={}ms", time.as_millis()),
     ];
@@ -101,7 +104,7 @@ fn read_rate_once(path: &Path, point: FioPoint, time: Duration) -> anyhow::Resul
     let line = CommandLine { program: "fio".into(), args, ..CommandLine::default() };
     let not_started = |cause: io::Error| anyhow!("fio cannot be started: {cause}");
     let mut printed = tempfile::tempfile().map_err(not_started)?;
-    let ended = program::run_to_end(&line, Path::new("."), &printed, time + FIO_GRACE);
+    let ended = program::run_to_end(&line, Path::new("."), &printed, time + FIO_EXTRA_TIME_MAX);
     let status = ended.map_err(|error| match error {
         ReadError::Io(cause) => not_started(cause),
         error => anyhow!("fio: {error}"),
@@ -126,7 +129,8 @@ fn parse_read_rate(said: &str) -> anyhow::Result<u64> {
     rate.filter(|rate| *rate > 0).ok_or_else(|| no_rate("no jobs[0].read.bw_bytes"))
 }
 
-/// The limit by the link's speed; `None` for a server on this machine, because no link leads there.
+/// The limit that the speed of the link sets; `None` for a server on this machine, which is reached
+/// without a link.
 pub(super) fn link_limit(remote: &RemoteTarget, target: TargetIndex) -> anyhow::Result<Option<Limit>> {
     let url = remote.source.url(RequestVerb::Head)?;
     let address = url.address().to_socket_addrs()?.next().context("its server has no address")?;
@@ -153,7 +157,7 @@ mod tests {
 
     #[test]
     fn without_time_fio_is_not_started() {
-        let point = FioPoint { block_bytes: 4096, depth: 1 };
+        let point = FioPoint { block_bytes: 4096, queue_depth: 1 };
         let found =
             fio_limit(Path::new("/no/such/file"), TargetIndex::new(0), point, Some(Duration::from_secs(1)));
         assert_eq!(found.unwrap_err().to_string(), "the time for the whole run was used up");

@@ -11,16 +11,17 @@ use readlab_record::{EndReason, Outcome, Record, Requested, TrialRecord};
 use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 
-/// A trial failed or was refused, or something that the user named did not take part.
+/// Exit code if a trial failed or was refused, or if something that the user named did not take
+/// part.
 pub const EXIT_TRIAL_FAILED: u8 = 1;
 
-/// A usage or environment error: nothing was measured, or not what the user requested.
+/// Exit code of a usage or environment error: nothing was measured, or not what the user requested.
 const EXIT_NOT_MEASURED: u8 = 2;
 
-/// The exit code of a run; its reasons are printed to standard error. It is that of the signal if the
-/// user interrupted the run; 2 if a hook of a command failed, a rank of a fleet was lost or nothing was
-/// measured; 1 if a trial failed or was refused, the target changed or something requested did not
-/// take part; else 0.
+/// The exit code of a run. The reasons for it are printed to standard error. The code is that of
+/// the signal if the user interrupted the run; 2 if a hook of a command failed, a rank of a fleet
+/// was lost or nothing was measured; 1 if a trial failed or was refused, the target changed or
+/// something requested did not take part; otherwise 0.
 pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     let failed_or_refused =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
@@ -29,7 +30,7 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         return interrupt::exit_code();
     }
     if let Some((EndReason::CommandFailed, _)) = record.end {
-        notice::show(format!("the run ended early: {}", failed_command(record)));
+        notice::show(format!("the run ended early: {}", failed_command_words(record)));
         return EXIT_NOT_MEASURED;
     }
     if let Some((EndReason::RankLost, _)) = record.end {
@@ -39,18 +40,18 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     }
     let missing: Vec<(&Requested, String)> =
         requested.iter().filter_map(|it| Some((it, why_absent(it, record)?))).collect();
-    if let Some(reason) = nothing_measured(record, requested) {
+    if let Some(reason) = why_nothing_measured(record, requested) {
         let failed = |it: &Requested| {
             record
                 .trials
                 .iter()
-                .any(|trial| is_meant_by(it, record, trial) && failed_or_refused(&trial.outcome))
+                .any(|trial| request_means_trial(it, record, trial) && failed_or_refused(&trial.outcome))
         };
         let is_failure = trials_for_user(record).all(|trial| failed_or_refused(&trial.outcome))
             || missing.iter().any(|(it, _)| failed(it))
-            || record.change().is_some();
+            || record.target_change().is_some();
         let has_failed = is_spoiled && is_failure;
-        if !has_failed || missing.is_empty() && record.change().is_none() {
+        if !has_failed || missing.is_empty() && record.target_change().is_none() {
             notice::show(format!("nothing was measured: {reason}"));
         }
         if !has_failed {
@@ -58,15 +59,15 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         }
     }
     missing.iter().for_each(|(it, why)| notice::show(format!("{it} did not take part: {why}")));
-    if let Some(change) = record.change().filter(|_| missing.is_empty()) {
+    if let Some(change) = record.target_change().filter(|_| missing.is_empty()) {
         notice::show(format!("the run ended early: {change}"));
     }
-    if is_spoiled || !missing.is_empty() || record.change().is_some() { EXIT_TRIAL_FAILED } else { 0 }
+    if is_spoiled || !missing.is_empty() || record.target_change().is_some() { EXIT_TRIAL_FAILED } else { 0 }
 }
 
-/// Which hook failed, and how: the outcome of its trial, or the last warning if a clean-up after
-/// the last reading failed.
-fn failed_command(record: &Record) -> &str {
+/// The words about the hook that failed: the reason of its trial, or the last warning if a clean-up
+/// after the last reading failed.
+fn failed_command_words(record: &Record) -> &str {
     let mut failed = record.trials.iter().filter_map(|it| match it.outcome.as_ref()? {
         // The reason begins with the hook's option; other trials may have failed before.
         Outcome::Failed { reason } => Some(reason.as_str()).filter(|reason| reason.starts_with("--")),
@@ -88,7 +89,7 @@ fn has_only_controls(record: &Record) -> bool {
 
 /// Why nothing was measured; `None` if something was. Requested trials explain it before trials
 /// that were not requested.
-fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> {
+fn why_nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> {
     let trials_for_user = || trials_for_user(record);
     // A limit that fio measured has no trial.
     let is_limit_measured = || record.limits.iter().any(|limit| !limit.samples.is_empty());
@@ -105,7 +106,7 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
         Some(id) => format!("{id}: {reason}"),
         None => reason.to_owned(),
     };
-    let is_requested = |it: &&TrialRecord| requested.iter().any(|name| is_meant_by(name, record, it));
+    let is_requested = |it: &&TrialRecord| requested.iter().any(|name| request_means_trial(name, record, it));
     let is_up = matches!(record.end, Some((EndReason::Budget, _)));
     let of_search = (is_up && searched > 0).then(|| {
         format!(
@@ -117,7 +118,7 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
     let of_requested = most_common_reason(record, trials_for_user().filter(is_requested)).map(words);
     let ended = match record.end {
         Some((EndReason::Budget, _)) => Some("the time was up before the first reading".to_owned()),
-        Some((EndReason::TargetChanged, _)) => record.change().map(str::to_owned),
+        Some((EndReason::TargetChanged, _)) => record.target_change().map(str::to_owned),
         _ => None,
     };
     Some(
@@ -130,21 +131,21 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
     )
 }
 
-/// The reason why these trials were not measured, with the name of the trial if it concerns only one:
-/// a change of the target, otherwise the reason of most of them, of several the first. A few trials may
-/// have a reason of their own, such as a method that suits no warm state. Trials that a change of the
-/// target prevented have no outcome.
+/// The most common reason why these trials were not measured, and the trial's name if the reason is
+/// that of a single trial. Of equally common reasons the first is returned. A change of the target
+/// takes precedence; trials that the change prevented have no outcome. Reasons that only a few
+/// trials have, such as a method that suits no warm state, do not explain the run.
 fn most_common_reason<'a>(
     record: &'a Record,
     trials: impl Iterator<Item = &'a TrialRecord>,
 ) -> Option<(&'a str, Option<&'a TrialId>)> {
     let with_reason = |it: &'a TrialRecord| {
-        let reason = it.outcome.as_ref().map_or(record.change(), Outcome::reason)?;
+        let reason = it.outcome.as_ref().map_or(record.target_change(), Outcome::reason)?;
         Some((reason, &it.trial.id))
     };
     let all: Vec<(&str, &TrialId)> = trials.filter_map(with_reason).collect();
     let count = |reason: &str| all.iter().filter(|(other, _)| *other == reason).count();
-    let rank = |(reason, _): &&(&str, &TrialId)| (Some(*reason) == record.change(), count(reason));
+    let rank = |(reason, _): &&(&str, &TrialId)| (Some(*reason) == record.target_change(), count(reason));
     let &(reason, id) = all.iter().rev().max_by_key(rank)?;
     let is_only = all.iter().all(|(other, its)| *other != reason || *its == id);
     Some((reason, is_only.then_some(id)))
@@ -159,7 +160,7 @@ fn has_valid_readings(it: &TrialRecord) -> bool {
 /// scan.
 fn why_absent(requested: &Requested, record: &Record) -> Option<String> {
     let trials: Vec<&TrialRecord> =
-        record.trials.iter().filter(|it| is_meant_by(requested, record, it)).collect();
+        record.trials.iter().filter(|it| request_means_trial(requested, record, it)).collect();
     if trials.iter().any(|it| has_valid_readings(it)) {
         return None;
     }
@@ -168,7 +169,7 @@ fn why_absent(requested: &Requested, record: &Record) -> Option<String> {
     let languages = Languages::of_record(record);
     let contender = match requested {
         Requested::Language(name) => languages.contender_of(name),
-        other => contender_name(other),
+        other => requested_contender(other),
     };
     let of_contender = || {
         let lead = format!("{contender} does not take part: ");
@@ -189,13 +190,14 @@ fn why_absent(requested: &Requested, record: &Record) -> Option<String> {
             })
         }
         None => {
-            let cause = record.change().map(|change| format!(": {change}")).unwrap_or_default();
+            let cause = record.target_change().map(|change| format!(": {change}")).unwrap_or_default();
             Some(format!("the run ended before its first reading{cause}"))
         }
     }
 }
 
-fn is_meant_by(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
+/// Whether something that the user requested means this trial.
+fn request_means_trial(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
     let trial = &it.trial;
     let is_named = |name: &str| {
         TrialId::parse_written(name).is_ok_and(|id| {
@@ -219,7 +221,7 @@ fn is_meant_by(requested: &Requested, record: &Record, it: &TrialRecord) -> bool
     }
 }
 
-fn contender_name(requested: &Requested) -> &str {
+fn requested_contender(requested: &Requested) -> &str {
     match requested {
         Requested::Command(_) => COMMAND,
         Requested::Method(name) | Requested::Reference(name) | Requested::Trial(name) => {
@@ -236,7 +238,7 @@ mod tests {
     use readlab_model::trial::{CacheState, TrialIndex};
     use readlab_protocol::Cache;
     use readlab_record::testing::{header, sized, trial};
-    use readlab_record::{Line, Record, WHILE_RACED};
+    use readlab_record::{Line, Record, WHILE_RACED_WORDS};
 
     #[test]
     fn a_search_without_fresh_readings_has_measured_nothing() {
@@ -247,10 +249,10 @@ mod tests {
             |rung| Line::Sample(Box::new(Sample { trial: TrialIndex::new(0), rung, ..Sample::default() }));
         record.add(reading(Some(0)));
         record.end = Some((EndReason::Budget, 1));
-        let why = nothing_measured(&record, &[]).unwrap();
+        let why = why_nothing_measured(&record, &[]).unwrap();
         assert!(why.contains("after 1 reading of the search") && why.contains("--budget"), "{why}");
         record.add(reading(None));
-        assert_eq!(nothing_measured(&record, &[]), None);
+        assert_eq!(why_nothing_measured(&record, &[]), None);
     }
 
     /// A record of trials, each with the number of its readings in a search, of its fresh readings,
@@ -284,7 +286,7 @@ mod tests {
         ] {
             let record = record(trials, EndReason::Budget);
             assert_eq!(exit_code(&record, &[]), EXIT_NOT_MEASURED, "{trials:?}");
-            assert!(nothing_measured(&record, &[]).unwrap().contains("of the search"), "{trials:?}");
+            assert!(why_nothing_measured(&record, &[]).unwrap().contains("of the search"), "{trials:?}");
         }
         let found = record(&[(0, 3, measured()), (1, 3, measured())], EndReason::Budget);
         assert_eq!(exit_code(&found, &[]), 0);
@@ -296,12 +298,12 @@ mod tests {
         let trials = ["past the cache", "no time", "no time", "no program"].map(|why| (0, 0, absent(why)));
         let some = record(&trials, EndReason::Settled);
         let method = |name: &str| Requested::Method(name.to_owned());
-        let why = |requested: &[Requested]| nothing_measured(&some, requested).unwrap();
+        let why = |requested: &[Requested]| why_nothing_measured(&some, requested).unwrap();
         assert_eq!(why(&[]), "no time", "it concerns two trials");
         assert_eq!(why(&[method("c3/read")]), "c3/read: no program", "no bystander is named");
         assert_eq!(why_absent(&method("*/read"), &some).unwrap(), "no time");
         // The run ended before the second trial was read.
-        let change = format!("f grew {WHILE_RACED}");
+        let change = format!("f grew {WHILE_RACED_WORDS}");
         let mut changed = record(&[(0, 0, absent("past the cache")), (0, 0, None)], EndReason::TargetChanged);
         changed.warnings.push(change.clone());
         assert_eq!(why_absent(&method("*/read"), &changed), Some(change));

@@ -18,21 +18,21 @@ pub fn discover(
 ) -> anyhow::Result<Contenders> {
     let roster = Roster::with_user_rosters(&config.user.selection.rosters)?;
     let participation = |entry: &RosterEntry| participation(config, transports, entry);
-    Ok(build_and_discover(&roster, participation, live, config.user.quiet))
+    Ok(build_and_discover(&roster, participation, live, config.user.is_quiet))
 }
 
-/// How a contender takes part. Contenders of the user's rosters are requested by their roster; the
-/// contender that runs commands is requested by any user's command, whatever the target is.
+/// How a contender takes part. The user's rosters request their contenders, and any command of the
+/// user requests the contender that runs commands, whatever the target is.
 fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> Participation {
     let is_own = entry.file.is_some() || entry.name == COMMAND && !config.user.selection.commands.is_empty();
-    if is_own || names_reference(config, &entry.name) {
+    if is_own || has_user_reference(config, &entry.name) {
         return Participation::Built;
     }
     let asks_servers = transports.iter().any(|over| over.has_server());
     let has_target = asks_servers || !entry.asks_servers;
-    if !has_target || !names_trial(config, transports, entry) {
+    if !has_target || !may_have_trial(config, transports, entry) {
         Participation::LeftOut
-    } else if entry.on_request && !is_named(config, &entry.name) {
+    } else if entry.on_request && !is_named_by_user(config, &entry.name) {
         Participation::AsBuilt
     } else {
         Participation::Built
@@ -62,28 +62,29 @@ pub(super) fn build_and_discover(
 
 /// Names that the user expects to see measured: names from the options and the suite file, and the
 /// contenders of the user's rosters, unless the user's methods exclude them.
-pub(super) fn requested(config: &RunConfig) -> Vec<Requested> {
+pub(super) fn requested_names(config: &RunConfig) -> Vec<Requested> {
     let built_in = Roster::built_in();
     let roster = Roster::with_user_rosters(&config.user.selection.rosters)
         .map(|roster| roster.entries)
         .unwrap_or_default();
     let own = roster.into_iter().map(|entry| entry.name).filter(|name| built_in.entry(name).is_none());
-    let meant = own.filter(|name| config.user.selection.methods.iter().any(|glob| may_match(glob, name)));
-    config.named.iter().cloned().chain(meant.map(Requested::Contender)).collect()
+    let meant =
+        own.filter(|name| config.user.selection.methods.iter().any(|glob| may_match_contender(glob, name)));
+    config.requested_names.iter().cloned().chain(meant.map(Requested::Contender)).collect()
 }
 
 /// Whether the user's reference is a trial of this contender.
-fn names_reference(config: &RunConfig, contender: &str) -> bool {
+fn has_user_reference(config: &RunConfig, contender: &str) -> bool {
     config
-        .named
+        .requested_names
         .iter()
         .any(|named| matches!(named, Requested::Reference(trial) if is_trial_of(trial, contender)))
 }
 
 /// Whether the user names a method or a trial of this contender, and not only a glob that matches
 /// its name.
-fn is_named(config: &RunConfig, contender: &str) -> bool {
-    config.named.iter().any(|named| match named {
+fn is_named_by_user(config: &RunConfig, contender: &str) -> bool {
+    config.requested_names.iter().any(|named| match named {
         Requested::Method(name) | Requested::Trial(name) => is_trial_of(name, contender),
         _ => false,
     })
@@ -91,7 +92,7 @@ fn is_named(config: &RunConfig, contender: &str) -> bool {
 
 /// Whether a trial of the run may belong to this contender. Globs select methods only: the controls
 /// and commands of the suite always take part, and their contenders need no build.
-fn names_trial(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> bool {
+fn may_have_trial(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> bool {
     let contender = entry.name.as_str();
     let needs_no_building = entry.sources.is_none();
     if !needs_no_building && !config.languages.admits(contender) {
@@ -103,7 +104,7 @@ fn names_trial(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &Ros
         let mut entries = config.entries.iter().filter(|entry| transports.contains(&entry.over));
         return is_searched || entries.any(|entry| is_trial_of(&entry.trial, contender));
     }
-    needs_no_building || methods.iter().any(|glob| may_match(glob, contender))
+    needs_no_building || methods.iter().any(|glob| may_match_contender(glob, contender))
 }
 
 /// Whether the name of a trial begins with this contender.
@@ -113,7 +114,7 @@ pub(super) fn is_trial_of(trial: &str, contender: &str) -> bool {
 
 /// Whether a glob can match a method of this contender; only the first part of the glob is
 /// compared.
-fn may_match(glob: &str, contender: &str) -> bool {
+fn may_match_contender(glob: &str, contender: &str) -> bool {
     let Some((first, _)) = glob.split_once('/') else { return true };
     globset::Glob::new(first).is_ok_and(|glob| glob.compile_matcher().is_match(contender))
 }
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_contender_on_request_is_built_only_if_it_is_named() {
-        let all = UserOptions { all: true, ..UserOptions::default() };
+        let all = UserOptions { takes_all_trials: true, ..UserOptions::default() };
         let reference = Some("rust-crates/bstr".to_owned());
         let reference = options_with_selection(SelectionOptions { reference, ..SelectionOptions::default() });
         for (user, expected) in [

@@ -9,11 +9,11 @@ use super::options::InspectOptions;
 use super::probe::probe_hidden_caches;
 use super::recorder::Recorder;
 use super::target_spec::ExaminedTargets;
-use super::targets::{ExpectedAnswers, OpenTarget, serve, split_known_targets};
+use super::targets::{ExpectedAnswers, OpenTarget, split_known_targets, start_servers};
 use super::together::{ArrangedTargets, ReaderGroup};
 use super::{Experiment, Procedure, Rounds, header_lines, memory, participants, references};
 use crate::experiment::planner::{
-    self, LocationPlan, PlanError, ReadableTarget, ReadableTargets, TargetForm, WithoutEffect,
+    self, LocationPlan, OptionsWithoutEffect, PlanError, ReadableTarget, ReadableTargets, TargetForm,
 };
 use anyhow::{Context, bail};
 use readlab_measure::cache::Eviction;
@@ -48,66 +48,72 @@ impl Experiment {
         // The time of the run includes examining and reading the targets, but not building
         // contenders.
         let now = Instant::now();
-        let begun = now.checked_sub(examined.took).unwrap_or(now);
-        let config = &config.for_targets(examined.targets.len());
+        let begun = now.checked_sub(examined.examination_time).unwrap_or(now);
+        let config = &config.for_target_count(examined.targets.len());
         let (user, drop_caches) = (&config.user, config.user.sampling.drop_caches);
         let ExaminedTargets { targets: mut examined, settings, .. } = examined;
-        let servers = serve(&mut examined, &user.server)?;
+        let servers = start_servers(&mut examined, &user.server)?;
         let open = |target| OpenTarget::open(target, drop_caches, config.finds_names());
         let mut targets = examined.into_iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
         // Hidden caches are probed before the first full reading, which would fill them.
         probe_hidden_caches(config, &mut targets, recorder);
-        let reading = FirstReading { deadline: Deadline::of_reading(config, begun), recorder };
+        let reading = FirstReading { deadline: Deadline::for_first_reading(config, begun), recorder };
         let (reads, cpu_ns) = (Instant::now(), clock::process_cpu_ns());
         let mut expected = reading.read_all_targets(&mut targets)?;
         let count = u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
         let cpu = Duration::from_nanos(clock::process_cpu_ns().saturating_sub(cpu_ns)) / count;
         let wall = reads.elapsed() / count;
         let planned = reading.plan(config, contenders, &mut targets, &mut expected)?;
-        let PlannedRun { mut plan, rounds, reference, references } = planned;
-        planner::mark_first_named(&mut plan, &participants::requested(config));
+        let PlannedRun { mut plan, rounds, reference, reference_candidates } = planned;
+        planner::mark_first_named(&mut plan, &participants::requested_names(config));
         let (inspect, warning) = inspect_plan(&user.inspect, recorder.path())?;
         let predicted =
-            PredictedReading { wall, cpu, elapsed: begun.elapsed(), inspects: inspect.inspects() };
-        let left_out = match (&rounds, &user.shape) {
+            PredictedReading { wall, cpu, run_elapsed: begun.elapsed(), has_inspection: inspect.inspects() };
+        let left_out = match (&rounds, &user.reader_group) {
             (Rounds::All, ReaderGroup::One | ReaderGroup::Readers(_) | ReaderGroup::Settings(_)) => {
                 affordable::make_trials_wait(&mut plan, config, predicted)
             }
             // The ranks of a fleet must plan alike, but each would predict another time.
-            (_, ReaderGroup::Ranks(_)) | (Rounds::Rest(_) | Rounds::Search(_), _) => None,
+            (_, ReaderGroup::Ranks(_)) | (Rounds::Resumed(_) | Rounds::Search(_), _) => None,
         };
         let resume_plan = header_lines::resume_plan(config, &plan, &targets, &inspect);
-        let header = header_lines::header(config.kind, plan.rules.seed, reference, references, resume_plan);
+        let header = header_lines::new_header(
+            config.kind,
+            plan.rules.seed,
+            reference,
+            reference_candidates,
+            resume_plan,
+        );
         let header = Header { locations: user.locations, ..header };
         let participants = header_lines::participant_lines(contenders, &plan).into_iter();
         let sizes_bytes: Vec<u64> = targets.iter().map(|it| it.target.facts.cached_bytes()).collect();
         // Names in memory take none of the page cache.
         let is_cached = plan.states.contains(&CacheState::Warm) && !config.finds_names();
         let must_fit = user.locations.is_some() && is_cached;
-        let too_large = || caution::about_targets_together(&sizes_bytes, &Memory::read());
+        let too_large = || caution::joint_memory_caution(&sizes_bytes, &Memory::read());
         let too_large = must_fit.then(too_large).flatten();
-        let warnings = left_out.into_iter().chain(too_large).map(header_lines::warning);
-        let mut others: Vec<_> = participants.chain(warning).chain(warnings).collect();
+        let warnings = left_out.into_iter().chain(too_large).map(header_lines::warning_line);
+        let mut other_lines: Vec<_> = participants.chain(warning).chain(warnings).collect();
         let (targets, caches) = split_known_targets(targets, expected);
         let (eviction, copying) =
-            (Eviction::of_run(drop_caches), Deadline::of_step(COPYING_STEP, &config.rules, begun));
+            (Eviction::of_run(drop_caches), Deadline::for_step(COPYING_STEP, &config.rules, begun));
         let mut arranged =
-            user.shape.arrange(plan, targets, caches, settings, eviction, &|_| copying.check())?;
-        if user.per_file {
-            let deadline = Deadline::of_reading(config, begun);
+            user.reader_group.arrange(plan, targets, caches, settings, eviction, &|_| copying.check())?;
+        if user.races_size_groups {
+            let deadline = Deadline::for_first_reading(config, begun);
             arranged = arranged.with_size_groups(drop_caches, &deadline, recorder)?;
         }
         let is_search = matches!(rounds, Rounds::Search(_));
         let (arranged, memory) = memory::arrange_bounds(arranged, &config.memory, is_search)?;
         if memory.is_some() {
             let swap = memory::swap_warning(&config.memory, is_swap_on());
-            let each = memory::readers_warning(&config.memory, &user.shape);
-            others.extend(swap.into_iter().chain(each).map(header_lines::warning));
+            let each = memory::readers_warning(&config.memory, &user.reader_group);
+            other_lines.extend(swap.into_iter().chain(each).map(header_lines::warning_line));
         }
         let ArrangedTargets { targets, caches, facts, plan, settings } = arranged;
         Ok(Experiment {
             kind: config.kind,
-            opening: OpeningLines::New(Box::new(NewRecord { header, targets: facts, others })),
+            opening: OpeningLines::New(Box::new(NewRecord { header, targets: facts, other_lines })),
             targets,
             caches,
             servers,
@@ -115,12 +121,12 @@ impl Experiment {
             plan,
             procedure: Procedure::Rounds(rounds),
             inspect,
-            requested: participants::requested(config),
-            shape: user.shape.clone(),
+            requested_names: participants::requested_names(config),
+            reader_group: user.reader_group.clone(),
             settings,
             memory,
             begun,
-            earlier: Duration::ZERO,
+            earlier_elapsed: Duration::ZERO,
         })
     }
 }
@@ -131,58 +137,62 @@ struct PlannedRun {
     rounds: Rounds,
     reference: Option<TrialId>,
     /// Trials that ratios may refer to, best first.
-    references: Vec<ReferenceCandidate>,
+    reference_candidates: Vec<ReferenceCandidate>,
 }
 
 impl PlannedRun {
     fn new(config: &RunConfig, mut plan: Plan, targets: usize, candidates: &[TrialId]) -> PlannedRun {
         let reference = config.reference.as_ref().map(|name| planner::planned_reference(name, &plan));
         reference.iter().for_each(|reference| plan.set_baseline(reference));
-        let references = references::candidates(config, reference.clone(), &plan);
+        let reference_candidates = references::candidates(config, reference.clone(), &plan);
         if config.user.space.is_none() {
-            return PlannedRun { plan, rounds: Rounds::All, reference, references };
+            return PlannedRun { plan, rounds: Rounds::All, reference, reference_candidates };
         }
-        // A search numbers its candidates, so its trials are put under the bound before.
+        // A search numbers its candidates, so the trials are repeated under the bounds before it is
+        // planned.
         let bounds = config.memory.bounds.len();
         let plan = if bounds == 0 { plan } else { memory::plan_under_bounds(plan, targets, bounds) };
         let tuning = Tuning::new(plan, candidates, reference.as_ref());
         let plan = tuning.plan.clone();
-        PlannedRun { plan, rounds: Rounds::Search(Box::new(tuning)), reference, references }
+        PlannedRun { plan, rounds: Rounds::Search(Box::new(tuning)), reference, reference_candidates }
     }
 }
 
 /// Targets for which trials are planned together: the forms of one target, or a single location.
 #[derive(Debug, Clone, Copy, Default)]
 struct TargetGroup<'a> {
-    /// Number of the first target of the group.
-    first: TargetIndex,
-    /// The first location, if this is another one.
+    /// The number of the group's first target in the record.
+    first_index: TargetIndex,
+    /// The first location; `None` if this group is the first location, or if there are no
+    /// locations.
     first_location: Option<FirstLocation<'a>>,
 }
 
-/// The first of several locations. The usual work depends on whether the content is text, and all
-/// locations of the same content need the same work. So this one decides, where another one has the
-/// content in another form: a tar is no text, whatever its files are.
+/// The first of several locations. The default work depends on whether the content is text, and all
+/// locations with the same content need the same work. So the first location decides the work of a
+/// location that has the content in another form, such as a tar, which is never text itself.
 #[derive(Debug, Clone, Copy)]
 struct FirstLocation<'a> {
     facts: &'a TargetFacts,
     is_text: bool,
     /// Whether the user asserts that all locations have the same content.
-    is_asserted: bool,
+    is_same_content_asserted: bool,
 }
 
 impl FirstLocation<'_> {
-    /// Whether the content of another location is text; `None` if this location does not decide.
-    fn decides_text(&self, facts: &TargetFacts, decodes: Option<Archive>) -> Option<bool> {
+    /// Whether the content of another location counts as text; `None` if this location does not
+    /// decide that.
+    fn is_other_text(&self, facts: &TargetFacts, decodes: Option<Archive>) -> Option<bool> {
         // `is_text` is about the decoded content, if there is one.
         let first_decodes = self.facts.decoded.as_ref().map(|decoded| decoded.archive);
         let both = self.facts.content(first_decodes).zip(facts.content(decodes));
         let same_by = both.and_then(|(first, own)| own.same_by(&first));
         let is_other_form = matches!(same_by, Some(SameBy::Answers | SameBy::TarFiles));
-        (self.is_asserted || is_other_form).then_some(self.is_text)
+        (self.is_same_content_asserted || is_other_form).then_some(self.is_text)
     }
 }
 
+/// Everything from which the plan of a group of targets is made.
 struct PlanInputs<'a> {
     config: &'a RunConfig,
     contenders: &'a Contenders,
@@ -202,32 +212,32 @@ impl<'a> PlanInputs<'a> {
     ) -> Result<PlanInputs<'a>, PlanError> {
         let (readable, states, candidates) = (ReadableTargets::new(), Vec::new(), Vec::new());
         let mut planning = PlanInputs { config, contenders, group, readable, states, candidates };
-        for (index, (target, expected)) in group.first.and_later().zip(targets.iter().zip(expected)) {
-            let work = planning.work_on(&target.target.facts, None, expected.is_text());
+        for (index, (target, expected)) in group.first_index.and_later().zip(targets.iter().zip(expected)) {
+            let work = planning.group_work(&target.target.facts, None, expected.is_text());
             let (remote, tree) = (target.target.remote(), target.target.tree());
             let found = ReadableTarget {
                 is_part: target.target.part.is_some(),
-                is_ranges_only: remote.is_some_and(|remote| remote.ranges.is_some()),
+                has_only_ranges_read: remote.is_some_and(|remote| remote.ranges.is_some()),
                 is_encrypted: target.target.is_encrypted(),
-                has_ranges: remote.is_none_or(|remote| remote.has_ranges),
+                answers_ranges: remote.is_none_or(|remote| remote.has_ranges),
                 other_walk: tree.and_then(|tree| tree.other_walk()),
-                files: tree.map_or(1, |tree| tree.len() as u64),
+                file_count: tree.map_or(1, |tree| tree.len() as u64),
                 ..ReadableTarget::plain(index, work)
             };
             planning.readable.insert(target.form, found);
         }
         if let Some(first) = targets.first() {
-            planning.states = config.states_of(&first.target.facts);
+            planning.states = config.target_states(&first.target.facts);
             let over = first.form.over;
             planning.candidates = config.candidates(contenders, &planning.readable[&first.form], over)?;
         }
         Ok(planning)
     }
 
-    /// The work on the content of a target that looks like text or does not.
-    fn work_on(&self, facts: &TargetFacts, decodes: Option<Archive>, is_text: bool) -> Work {
-        let decided = self.group.first_location.and_then(|first| first.decides_text(facts, decodes));
-        self.config.work_on(decided.unwrap_or(is_text))
+    /// The work on the content of a target; `is_text` says whether the content looks like text.
+    fn group_work(&self, facts: &TargetFacts, decodes: Option<Archive>, is_text: bool) -> Work {
+        let decided = self.group.first_location.and_then(|first| first.is_other_text(facts, decodes));
+        self.config.content_work(decided.unwrap_or(is_text))
     }
 
     /// Adds the decoded form of the first target, if it is the user's archive. Its content counts
@@ -248,7 +258,8 @@ impl<'a> PlanInputs<'a> {
         Ok(own)
     }
 
-    /// Adds the content of an archive, which is text or not, or why the archive cannot be decoded.
+    /// Adds the decoded content of an archive. `unreadable_reason` says why it cannot be decoded;
+    /// `None` if it can.
     fn add_content(
         &mut self,
         target: &OpenTarget,
@@ -257,12 +268,12 @@ impl<'a> PlanInputs<'a> {
         unreadable_reason: Option<String>,
     ) {
         let facts = &target.target.facts;
-        let work = self.work_on(facts, Some(archive), is_text);
+        let work = self.group_work(facts, Some(archive), is_text);
         let has_dictionary = facts.dictionary.is_some();
         let content = ReadableTarget {
             has_dictionary,
             unreadable_reason,
-            ..ReadableTarget::plain(self.group.first, work)
+            ..ReadableTarget::plain(self.group.first_index, work)
         };
         self.readable.insert(TargetForm { archive: Some(archive), over: Transport::File }, content);
     }
@@ -311,26 +322,27 @@ impl FirstReading<'_> {
         let facts = OnceCell::new();
         let (mut plans, mut first_location) = (Vec::new(), None);
         let all = TargetIndex::new(0).and_later();
-        for (first, (target, expected)) in all.zip(targets.chunks_mut(1).zip(expected.chunks_mut(1))) {
+        for (first_index, (target, expected)) in all.zip(targets.chunks_mut(1).zip(expected.chunks_mut(1))) {
             let path = target[0].target.facts.path.clone();
-            let group = TargetGroup { first, first_location };
+            let group = TargetGroup { first_index, first_location };
             let planning = PlanInputs::new(config, contenders, group, target, expected)?;
             let planning = self.with_user_archive(planning, target, expected)?;
-            let plan = planning.plan().and_then(|plan| plan.with_readings(|id| contenders.is_control(id)));
+            let plan = planning.plan().and_then(|plan| plan.require_readings(|id| contenders.is_control(id)));
             plans.push(plan.with_context(|| path)?);
-            let (is_text, is_asserted) = (expected[0].is_text(), locations.same_content);
+            let (is_text, is_same_content_asserted) = (expected[0].is_text(), locations.same_content);
             // The first location is decoded by now.
             let facts = facts.get_or_init(|| target[0].target.facts.clone());
-            first_location = first_location.or(Some(FirstLocation { facts, is_text, is_asserted }));
+            first_location =
+                first_location.or(Some(FirstLocation { facts, is_text, is_same_content_asserted }));
         }
         let joined = plans.into_iter().reduce(LocationPlan::joined_with).context("there is no target")?;
         let plan = joined.into_plan().with_context(|| targets[0].target.facts.path.clone())?;
         Ok(PlannedRun::new(config, plan, targets.len(), &[]))
     }
 
-    /// Adds the decoded form of the first target to the planning, if it is an archive. If trials can
-    /// decode the archive, these trials take part, and the archive is decoded once for the expected
-    /// answers.
+    /// Adds the decoded form of the first target to the planning, if it is an archive. If trials
+    /// can decode the archive, these trials take part, and the archive is decoded once for the
+    /// expected answers.
     fn with_user_archive<'p>(
         &self,
         mut planning: PlanInputs<'p>,
@@ -359,22 +371,22 @@ fn refuse_options_without_effect(
     expected: &[ExpectedAnswers],
 ) -> anyhow::Result<()> {
     let mut all = Vec::new();
-    for (first, (target, expected)) in
+    for (first_index, (target, expected)) in
         TargetIndex::new(0).and_later().zip(targets.chunks(1).zip(expected.chunks(1)))
     {
         let path = &target[0].target.facts.path;
-        let group = TargetGroup { first, first_location: None };
+        let group = TargetGroup { first_index, first_location: None };
         let mut planning = PlanInputs::new(config, contenders, group, target, expected)?;
         planning.add_user_archive(target, expected)?;
         let is_text = expected[0].is_text();
         for is_text in [is_text, !is_text] {
-            let work = config.work_on(is_text);
+            let work = config.content_work(is_text);
             planning.readable.values_mut().for_each(|readable| readable.work = work);
-            all.push(planning.plan().with_context(|| path.clone())?.without_effect);
+            all.push(planning.plan().with_context(|| path.clone())?.options_without_effect);
         }
     }
-    let joined = all.into_iter().reduce(WithoutEffect::joined_with).unwrap_or_default();
-    joined.refuse().with_context(|| targets[0].target.facts.path.clone())
+    let joined = all.into_iter().reduce(OptionsWithoutEffect::joined_with).unwrap_or_default();
+    joined.refuse_first().with_context(|| targets[0].target.facts.path.clone())
 }
 
 /// The kind of archive of the user's file, by its first bytes or else by its name. `None` for
@@ -385,16 +397,16 @@ fn user_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archi
     expected.truth.archive.or_else(by_name).filter(|_| is_plain_file && target.target.part.is_none())
 }
 
-/// The inspections of contenders for a run with this record; and a warning if flame graphs were
-/// requested and cannot be drawn.
+/// The inspections of contenders for a run with this record, and a warning if flame graphs were
+/// requested but cannot be drawn.
 fn inspect_plan(
     options: &InspectOptions,
     record: &Path,
 ) -> anyhow::Result<(InspectPlan, Option<readlab_record::Line>)> {
-    let mut inspect = InspectPlan { flame_graphs: None, trace: options.trace };
+    let mut inspect = InspectPlan { flame_graphs: None, takes_trace: options.trace };
     let Some(named) = &options.flamegraph else { return Ok((inspect, None)) };
     if let Err(why) = profile::can_sample() {
-        return Ok((inspect, Some(header_lines::warning(format!("no flame graphs: {why}")))));
+        return Ok((inspect, Some(header_lines::warning_line(format!("no flame graphs: {why}")))));
     }
     let whole = |path: &Path| absolute_without_dot_dot(path).with_context(|| display_path(path));
     let record_folder = whole(record.parent().unwrap_or(Path::new(".")))?;

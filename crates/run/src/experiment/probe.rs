@@ -16,14 +16,14 @@ use readlab_model::units::Nanos;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Divisor of the time that the user set; the probe may take at most the quotient.
-const BUDGET_PARTS: u32 = 10;
+/// The probe may take at most the time that the user set, divided by this.
+const PROBE_TIME_DIVISOR: u32 = 10;
 
 pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget], recorder: &Recorder) {
     let mut probed = BTreeSet::new();
-    for OpenTarget { target, cache, .. } in targets {
-        let CacheControl::File { cache, .. } = cache else { continue };
-        let is_cold = config.states_of(&target.facts).contains(&CacheState::Cold);
+    for OpenTarget { target, cache_control, .. } in targets {
+        let CacheControl::File { cache, .. } = cache_control else { continue };
+        let is_cold = config.target_states(&target.facts).contains(&CacheState::Cold);
         if !is_cold || !probed.insert((target.facts.filesystem.clone(), target.facts.mount.clone())) {
             continue;
         }
@@ -43,7 +43,7 @@ pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget]
 /// Whether the probe would take too much of the time that the user set for the run, or for a trial,
 /// which may be the only one.
 fn is_time_short(rules: &Rules) -> bool {
-    let is_time_short = |time: Nanos| Duration::from(time) < PROBE_TIME * BUDGET_PARTS;
+    let is_time_short = |time: Nanos| Duration::from(time) < PROBE_TIME * PROBE_TIME_DIVISOR;
     is_time_short(rules.max_time) || matches!(rules.budget, Budget::Firm(time) if is_time_short(time))
 }
 

@@ -20,18 +20,18 @@ pub struct Recorder {
     writer: RecordWriter,
     instance: Instance,
     live: Live,
-    is_ended: bool,
+    is_ended_by_user: bool,
 }
 
 impl Recorder {
     /// Begins the record of a run; the file has no name until [`Recorder::publish`].
     pub fn begin(folder: &RunFolder, live: Live) -> Result<Recorder, RecordError> {
-        Ok(Recorder::resume_with(RecordWriter::create(&folder.record())?, live))
+        Ok(Recorder::with_writer(RecordWriter::create(&folder.record())?, live))
     }
 
-    pub fn resume_with(writer: RecordWriter, live: Live) -> Recorder {
+    pub fn with_writer(writer: RecordWriter, live: Live) -> Recorder {
         live.display().begin_run();
-        Recorder { writer, instance: Instance::begin(), live, is_ended: false }
+        Recorder { writer, instance: Instance::begin(), live, is_ended_by_user: false }
     }
 
     /// Gives the record its name, once its first lines are written.
@@ -65,7 +65,7 @@ impl Recorder {
 
     fn write(&mut self, line: Line) -> Result<(), RecordError> {
         self.writer.append(&line)?;
-        self.display().take(&line);
+        self.display().add_line(&line);
         Ok(())
     }
 }
@@ -88,10 +88,10 @@ impl Sink for Recorder {
     }
 
     fn wants_end(&mut self) -> Result<bool, RecordError> {
-        if !self.is_ended && self.display().wants_end() {
-            self.is_ended = true;
+        if !self.is_ended_by_user && self.display().wants_end() {
+            self.is_ended_by_user = true;
             self.append(Line::Warning { text: ENDED_BY_USER.to_owned() })?;
         }
-        Ok(self.is_ended)
+        Ok(self.is_ended_by_user)
     }
 }

@@ -1,6 +1,6 @@
-//! The trials that ratios may refer to, chosen before anything is measured: the one that the user
-//! or the suite names; else the user's own commands and programs; else independent code; else the
-//! usual methods, of the first requested language first.
+//! The trials that ratios may refer to, chosen before anything is measured. The best is the trial
+//! that the user or the suite names; then come the user's own commands and programs, independent
+//! code, and the usual methods, those of the first requested language first.
 
 use super::config::RunConfig;
 use super::options::OwnCommand;
@@ -19,7 +19,8 @@ pub(super) fn candidates(config: &RunConfig, named: Option<TrialId>, plan: &Plan
     candidates_among(&read, named, &config.user.selection.commands, config.languages.names())
 }
 
-/// The candidates, where the user has these commands and requests these languages.
+/// The candidates among the trials that are read, for a user who has these commands and requests
+/// these languages.
 fn candidates_among(
     read: &[TrialId],
     named: Option<TrialId>,
@@ -30,7 +31,7 @@ fn candidates_among(
     let ids = |fits: &dyn Fn(&TrialId) -> bool| -> Vec<TrialId> {
         read.iter().filter(|id| fits(id)).cloned().collect()
     };
-    let commands = commands.iter().filter_map(|command| command.trial().parse().ok());
+    let commands = commands.iter().filter_map(|command| command.trial_name().parse().ok());
     let own: Vec<TrialId> = commands.filter(|id| read.contains(id)).collect();
     let programs = ids(&|id| built_in.entry(&id.method.contender).is_none());
     let independent = ids(&|id| INDEPENDENT_READERS.contains(&id.to_string().as_str()));

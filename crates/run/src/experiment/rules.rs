@@ -12,37 +12,37 @@ use readlab_suite::Suite;
 use std::fmt;
 
 /// Maximum time of the timed readings of a trial, unless the user or the suite sets one.
-const MAX_TIME: Nanos = Nanos(30_000_000_000);
+const DEFAULT_MAX_TIME: Nanos = Nanos(30_000_000_000);
 
-/// Time of a run, unless the user or the suite sets one. It is advice, not a limit.
-const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
+/// Advised time of a run, unless the user or the suite sets one.
+const DEFAULT_ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
 
 /// Minimum number of timed readings of a trial, unless the user or the suite sets one.
-const MIN_RUNS: u32 = 10;
+const DEFAULT_MIN_RUNS: u32 = 10;
 
 /// Maximum number of timed readings of a trial, unless the user or the suite sets one.
-const MAX_RUNS: u32 = 100;
+const DEFAULT_MAX_RUNS: u32 = 100;
 
 /// The user's rules; rules that the user does not set come from the suite, or else are the
 /// defaults.
-pub(super) fn rules(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<Rules> {
+pub(super) fn merge_rules(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<Rules> {
     let time = |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", suite.name));
     let max_time = match (user.max_time, &suite.max_time) {
         (Some(own), _) => own,
         (None, Some(text)) => time(text, "max_time")?,
-        (None, None) if suite.is_full => LongestRun::of_suite(suite, user)?.of_trial,
-        (None, None) => MAX_TIME,
+        (None, None) if suite.is_full => LongestRun::of_suite(suite, user)?.trial_time,
+        (None, None) => DEFAULT_MAX_TIME,
     };
     let budget = match (user.budget, &suite.budget) {
         (Some(own), _) => Budget::Firm(own),
-        (None, _) if suite.is_full => Budget::Advised(LongestRun::of_suite(suite, user)?.rounds),
+        (None, _) if suite.is_full => Budget::Advised(LongestRun::of_suite(suite, user)?.rounds_time),
         (None, Some(text)) => Budget::Advised(time(text, "budget")?),
-        (None, None) => Budget::Advised(ADVISED_BUDGET),
+        (None, None) => Budget::Advised(DEFAULT_ADVISED_BUDGET),
     };
     if let (Some(least), Some(most)) = (user.min_runs, user.max_runs) {
         ensure!(least <= most, "--min-runs {least} is more than --max-runs {most}");
     }
-    let [min_runs, max_runs] = numbers_of_readings(suite, user);
+    let [min_runs, max_runs] = min_and_max_readings(suite, user);
     let &SamplingOptions { warmup, fills, seed, .. } = user;
     // Published experiments read a fixed number of times, or for a fixed time.
     let precision = if suite.is_full { 0.0 } else { user.precision };
@@ -68,16 +68,16 @@ pub(super) fn rules(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<Rul
 
 /// The minimum and maximum number of readings of a trial. If the user sets one of them, the other
 /// is adapted.
-fn numbers_of_readings(suite: &Suite, user: &SamplingOptions) -> [u32; 2] {
+fn min_and_max_readings(suite: &Suite, user: &SamplingOptions) -> [u32; 2] {
     if let Some(runs) = user.runs {
         return [runs, runs];
     }
-    let fewest = user.min_runs.or(suite.min_runs).unwrap_or(MIN_RUNS);
+    let fewest = user.min_runs.or(suite.min_runs).unwrap_or(DEFAULT_MIN_RUNS);
     match (user.max_runs, suite.max_runs, user.min_runs) {
         (Some(most), _, _) => [fewest.min(most), most],
         (None, Some(most), Some(fewest)) => [fewest, most.max(fewest)],
         (None, Some(most), None) => [fewest.min(most), most],
-        (None, None, _) => [fewest, MAX_RUNS.max(fewest)],
+        (None, None, _) => [fewest, DEFAULT_MAX_RUNS.max(fewest)],
     }
 }
 
@@ -92,45 +92,47 @@ const DEFAULT_READINGS: u32 = 100;
 /// contenders, fills of the cache and evictions.
 const WHOLE_RUN_FACTOR: u64 = 2;
 
-/// Longest time that a suite takes.
+/// The longest time that a suite takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongestRun {
-    trials: u64,
-    readings: u32,
-    pub of_trial: Nanos,
-    timed: Nanos,
-    pub rounds: Nanos,
+    trial_count: u64,
+    readings_per_trial: u32,
+    pub trial_time: Nanos,
+    /// Total time of the timed readings.
+    readings_time: Nanos,
+    /// Total time of all rounds, which includes starts, fills and evictions.
+    pub rounds_time: Nanos,
 }
 
 impl LongestRun {
     pub fn of_suite(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<LongestRun> {
-        let readings = user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(DEFAULT_READINGS);
+        let readings_per_trial = user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(DEFAULT_READINGS);
         let size_bytes = suite.corpus.map_or(0, |corpus| corpus.size_bytes);
-        let slow_ns =
-            u128::from(size_bytes) * u128::from(readings) * 1_000_000_000 / u128::from(SLOW_BYTES_PER_S);
-        let of_trial = match (user.max_time, &suite.max_time) {
+        let slow_ns = u128::from(size_bytes) * u128::from(readings_per_trial) * 1_000_000_000
+            / u128::from(SLOW_BYTES_PER_S);
+        let trial_time = match (user.max_time, &suite.max_time) {
             (Some(own), _) => own,
             (None, Some(text)) => text.parse().with_context(|| format!("{}: max_time", suite.name))?,
             (None, None) => Nanos(u64::try_from(slow_ns).unwrap_or(u64::MAX)),
         };
         let states = user.state.unwrap_or(suite.state).states().len().max(1);
-        let trials = suite.entries.iter().filter(|entry| !entry.only_with_all).count() as u64;
-        let timed = Nanos(of_trial.0.saturating_mul(trials * states as u64));
-        let rounds = Nanos(timed.0.saturating_mul(WHOLE_RUN_FACTOR));
-        Ok(LongestRun { trials, readings, of_trial, timed, rounds })
+        let trial_count = suite.entries.iter().filter(|entry| !entry.only_with_all).count() as u64;
+        let readings_time = Nanos(trial_time.0.saturating_mul(trial_count * states as u64));
+        let rounds_time = Nanos(readings_time.0.saturating_mul(WHOLE_RUN_FACTOR));
+        Ok(LongestRun { trial_count, readings_per_trial, trial_time, readings_time, rounds_time })
     }
 }
 
 impl fmt::Display for LongestRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LongestRun { trials, readings, of_trial, timed, rounds } = self;
+        let LongestRun { trial_count, readings_per_trial, trial_time, readings_time, rounds_time } = self;
         write!(
             f,
-            "{trials} trials, each with up to {readings} readings or {} of them: at most {} of readings and {} of rounds; \
+            "{trial_count} trials, each with up to {readings_per_trial} readings or {} of them: at most {} of readings and {} of rounds; \
              then what contenders do inside is counted, for half as long at most",
-            format_span(*of_trial),
-            format_span(*timed),
-            format_span(*rounds)
+            format_span(*trial_time),
+            format_span(*readings_time),
+            format_span(*rounds_time)
         )
     }
 }
@@ -161,7 +163,10 @@ mod tests {
     fn the_longest_time_is_for_all_trials_in_all_states() {
         let suite = suite("max_runs = 100\nmax_time = \"30s\"\nstate = \"both\"");
         let longest = LongestRun::of_suite(&suite, &SamplingOptions::default()).unwrap();
-        assert_eq!((longest.timed, longest.rounds), (Nanos(60_000_000_000), Nanos(120_000_000_000)));
+        assert_eq!(
+            (longest.readings_time, longest.rounds_time),
+            (Nanos(60_000_000_000), Nanos(120_000_000_000))
+        );
         let said = longest.to_string();
         assert!(
             said.starts_with("1 trials, each with up to 100 readings or 30 s of them: at most 60 s"),
@@ -174,7 +179,7 @@ mod tests {
         let corpus = "corpus = { kind = \"lines\", size_bytes = 22000000000, seed = 1 }";
         let suite = suite(&format!("max_runs = 10\nstate = \"cold\"\n{corpus}"));
         let longest = LongestRun::of_suite(&suite, &SamplingOptions::default()).unwrap();
-        assert_eq!(longest.of_trial, Nanos(2_200_000_000_000));
-        assert_eq!(format_span(longest.rounds), "74 min");
+        assert_eq!(longest.trial_time, Nanos(2_200_000_000_000));
+        assert_eq!(format_span(longest.rounds_time), "74 min");
     }
 }

@@ -35,7 +35,7 @@ enum SetBy {
 
 impl RacedSetting {
     /// Parses a setting of the kernel: `read-ahead=128KiB,4MiB`, or the name alone.
-    pub fn of_kernel(words: &str) -> anyhow::Result<RacedSetting> {
+    pub fn parse_kernel_setting(words: &str) -> anyhow::Result<RacedSetting> {
         let (name, values) = words.split_once('=').map_or((words, None), |(name, all)| (name, Some(all)));
         let known = SystemSetting::ALL.into_iter().find(|it| it.word() == name);
         let setting = known.with_context(|| {
@@ -47,7 +47,11 @@ impl RacedSetting {
     }
 
     /// Parses a setting such as `sync=on,off` that these commands set and read.
-    pub fn of_commands(words: &str, apply: &str, read: Option<&str>) -> anyhow::Result<RacedSetting> {
+    pub fn parse_command_setting(
+        words: &str,
+        apply: &str,
+        read: Option<&str>,
+    ) -> anyhow::Result<RacedSetting> {
         let option = "--setting-command";
         let (name, all) = words
             .split_once('=')
@@ -85,15 +89,16 @@ impl RacedSetting {
             }
             SetBy::Kernel(setting) => {
                 let files = SettingFiles::find(&SystemRoot::default(), *setting, targets);
-                SettingAccess::Files(files.map_err(|why| self.refusal_of(&why))?)
+                SettingAccess::Files(files.map_err(|why| self.error_for(&why))?)
             }
         })
     }
 
-    fn refusal_of(&self, why: &str) -> anyhow::Error {
+    fn error_for(&self, why: &str) -> anyhow::Error {
         anyhow!("--setting {}: {why}", self.name)
     }
 
+    /// Records a value of the setting in the facts of a target, if it is one of these facts.
     fn set_fact(&self, value: &str, facts: &mut TargetFacts) {
         match &self.set_by {
             SetBy::Kernel(SystemSetting::ReadAhead) => {
@@ -107,7 +112,7 @@ impl RacedSetting {
     }
 }
 
-/// Sets the read-ahead in the facts of a target.
+/// Records a read-ahead in the facts of a target; `None` if it is unknown.
 pub(super) fn set_read_ahead(bytes: Option<u64>, facts: &mut TargetFacts) {
     match (&mut facts.own_read_ahead, &mut facts.device, bytes) {
         (Some(own), _, Some(bytes)) => own.bytes = bytes,
@@ -130,7 +135,7 @@ pub(super) fn check_settings<'a>(
 ) -> anyhow::Result<()> {
     for setting in raced {
         if let SettingAccess::Files(files) = setting.access(targets.clone())? {
-            files.check_writable().map_err(|why| setting.refusal_of(&why))?;
+            files.check_writable().map_err(|why| setting.error_for(&why))?;
         }
     }
     Ok(())
@@ -163,9 +168,10 @@ pub(super) fn arrange_settings(
     let mut facts = Targets::default();
     for point in 0..points {
         let known = targets.iter().zip(&points_of);
-        facts.extend(known.map(|(known, points)| facts_under(&known.target.facts, &points[point], raced)));
+        facts.extend(known.map(|(known, points)| facts_at_point(&known.target.facts, &points[point], raced)));
     }
-    let shared = control.shared_settings().into_iter().map(|shared| sharing_words(&shared, &targets));
+    let shared =
+        control.shared_settings().into_iter().map(|shared| shared_setting_sentence(&shared, &targets));
     let cautions: Vec<String> = control.cautions().iter().cloned().chain(shared).collect();
     facts.iter_mut().take(1).for_each(|facts| facts.cautions.extend_from_slice(&cautions));
     let plan = plan_under_points(plan, targets.len(), points);
@@ -173,19 +179,19 @@ pub(super) fn arrange_settings(
 }
 
 /// The sentence about a setting that several targets share.
-fn sharing_words(shared: &SharedSetting, targets: &Targets<KnownTarget>) -> String {
+fn shared_setting_sentence(shared: &SharedSetting, targets: &Targets<KnownTarget>) -> String {
     let paths = shared.targets.iter().map(|target| targets[*target].target.facts.path.as_str());
     let paths = paths.collect::<Vec<_>>().join(", ");
     format!("{} is one setting for {paths}: each change of it is one for all of these", shared.name)
 }
 
-fn facts_under(facts: &TargetFacts, point: &[SettingValue], raced: &[RacedSetting]) -> TargetFacts {
+fn facts_at_point(facts: &TargetFacts, point: &[SettingValue], raced: &[RacedSetting]) -> TargetFacts {
     let mut facts = TargetFacts { settings: point.to_vec(), ..facts.clone() };
     raced.iter().zip(point).for_each(|(setting, value)| setting.set_fact(&value.value, &mut facts));
     facts
 }
 
-/// Repeats each trial of a plan under each point. The targets of a point follow those of the point
+/// Repeats each trial of a plan at each point. The targets of a point follow those of the point
 /// before. An advised budget is multiplied by the number of points.
 fn plan_under_points(plan: Plan, targets: usize, points: usize) -> Plan {
     let budget = match plan.rules.budget {
@@ -208,13 +214,13 @@ mod tests {
 
     #[test]
     fn a_setting_needs_a_known_name_and_plain_values() {
-        let setting = RacedSetting::of_kernel("read-ahead=128KiB, 4MiB").unwrap();
+        let setting = RacedSetting::parse_kernel_setting("read-ahead=128KiB, 4MiB").unwrap();
         assert_eq!(
             (setting.name(), setting.values.as_slice()),
             ("read-ahead", &["128KiB", "4MiB"].map(str::to_owned)[..])
         );
-        assert!(RacedSetting::of_kernel("scheduler").unwrap().values.is_empty());
-        let refusal = |words: &str| RacedSetting::of_kernel(words).unwrap_err().to_string();
+        assert!(RacedSetting::parse_kernel_setting("scheduler").unwrap().values.is_empty());
+        let refusal = |words: &str| RacedSetting::parse_kernel_setting(words).unwrap_err().to_string();
         assert!(refusal("readahead=1").starts_with("--setting readahead: known are read-ahead, scheduler,"));
         assert_eq!(refusal("read-ahead=1,,2"), "--setting 'read-ahead=1,,2': '' is no value");
         assert_eq!(refusal("scheduler=a;b"), "--setting 'scheduler=a;b': 'a;b' is no value");
@@ -222,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_command_that_does_not_use_the_value_is_refused() {
-        let of = |words, apply| RacedSetting::of_commands(words, apply, Some("cat x"));
+        let of = |words, apply| RacedSetting::parse_command_setting(words, apply, Some("cat x"));
         assert!(of("sync=on,off", "mount -o remount,sync={sync} /x").is_ok());
         let refusal = |words, apply| of(words, apply).unwrap_err().to_string();
         assert_eq!(refusal("a=1,2", "true"), "--apply 'true' does not use the value: write {a} in it");
@@ -232,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_placeholder_for_the_file_in_a_command_of_a_setting_is_refused() {
-        let of = |apply, read| RacedSetting::of_commands("list=on,off", apply, Some(read));
+        let of = |apply, read| RacedSetting::parse_command_setting("list=on,off", apply, Some(read));
         for (apply, read, option) in
             [("set {list} {}", "get", "--apply"), ("set {list}", "get '{}'", "--read")]
         {
@@ -241,7 +247,7 @@ mod tests {
             assert!(said.contains("{} is no file here") && said.ends_with("as \\{\\}"), "{said}");
         }
         assert!(of("set {list}", "find . -exec get \\{\\} +").is_ok());
-        assert!(RacedSetting::of_commands("x=1,2", "awk '{{x}}'", None).is_ok());
+        assert!(RacedSetting::parse_command_setting("x=1,2", "awk '{{x}}'", None).is_ok());
     }
 
     #[test]
@@ -259,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_facts_of_a_target_have_the_values_of_its_point() {
-        let raced = ["read-ahead", "scheduler"].map(|name| RacedSetting::of_kernel(name).unwrap());
+        let raced = ["read-ahead", "scheduler"].map(|name| RacedSetting::parse_kernel_setting(name).unwrap());
         let value = |name: &str, value: &str| SettingValue {
             name: name.to_owned(),
             value: value.to_owned(),
@@ -268,11 +274,11 @@ mod tests {
         };
         let point = [value("read-ahead", "4MiB"), value("scheduler", "none")];
         let device = Some(Device { read_ahead_bytes: Some(1), ..Device::default() });
-        let facts = facts_under(&TargetFacts { device, ..TargetFacts::default() }, &point, &raced);
+        let facts = facts_at_point(&TargetFacts { device, ..TargetFacts::default() }, &point, &raced);
         let device = facts.device.unwrap();
         assert_eq!((device.read_ahead_bytes, device.scheduler.as_deref()), (Some(4 << 20), Some("none")));
         let own_read_ahead = Some(ReadAhead { bytes: 1, setting: String::new() });
-        let facts = facts_under(&TargetFacts { own_read_ahead, ..TargetFacts::default() }, &point, &raced);
+        let facts = facts_at_point(&TargetFacts { own_read_ahead, ..TargetFacts::default() }, &point, &raced);
         assert_eq!(facts.read_ahead().unwrap().bytes, 4 << 20);
         assert_eq!(facts.settings_words().unwrap(), "read-ahead=4MiB,scheduler=none");
     }

@@ -15,7 +15,7 @@ use readlab_model::trial::{COMMAND, Transport};
 use readlab_protocol::Reads;
 
 impl ArrangedTargets {
-    /// Makes the methods that read lists read the size groups, too.
+    /// Adds the size groups as targets, and trials of the methods that read lists on them.
     pub(super) fn with_size_groups(
         mut self,
         drop_caches: bool,
@@ -35,12 +35,12 @@ impl ArrangedTargets {
         self.facts.extend(targets.iter().map(|known| known.target.facts.clone()));
         self.targets.extend(targets);
         self.caches.extend(caches);
-        self.plan_groups();
+        self.plan_size_groups();
         Ok(self)
     }
 
     /// Adds, for each trial that reads a list, a trial on each group.
-    fn plan_groups(&mut self) {
+    fn plan_size_groups(&mut self) {
         let reads_list = |planned: &&PlannedTrial| {
             let walks = matches!(planned.choice.method.reads, Reads::Folder | Reads::Both);
             !walks && !planned.trial.is_control() && planned.trial.contender() != COMMAND

@@ -9,7 +9,7 @@ use crate::experiment::planner::TargetForm;
 use anyhow::{Context, anyhow, bail};
 use readlab_measure::rights;
 use readlab_measure::settings::SettingControl;
-use readlab_model::corpus::Form;
+use readlab_model::corpus::FileForm;
 use readlab_model::target::places::RangesFacts;
 use readlab_model::target::range::{FileRange, RangeFacts};
 use readlab_model::target::{ServerOptions, TargetFacts};
@@ -19,7 +19,9 @@ use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::places::{PlacesRequest, RangesRequest};
 use readlab_targets::target::source::Source;
 use readlab_targets::target::tree::TreeRequest;
-use readlab_targets::target::{AcceptedKinds, Target, TargetError, check_answers, s3, secret, url};
+use readlab_targets::target::{
+    AcceptedKinds, Target, TargetError, check_filesystems_respond, s3, secret, url,
+};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZero;
@@ -36,15 +38,16 @@ pub struct TargetSpec {
     word: PathBuf,
     form: TargetForm,
     /// The reader and the part of the target that it reads; `None` if the whole target is read.
-    split: Option<SplitReader>,
-    /// How the files are found if the target is a tree.
+    split_reader: Option<SplitReader>,
+    /// How the files of a tree are found; `None` if the target is no tree.
     tree: Option<TreeRequest>,
     /// The range that is read; `None` if all of the target is read.
     range: Option<RangeSpec>,
-    /// How the places that are read are picked; `None` if all of the target is read.
+    /// How the blocks that are read are picked; `None` if no blocks are read.
     places: Option<PlacesRequest>,
-    /// The ranges that are read; `None` if all of the target is read.
+    /// The ranges that are read; `None` if no list of ranges is read.
     ranges: Option<RangesSpec>,
+    /// The dictionary that decodes the target; `None` if it needs none.
     dictionary: Option<PathBuf>,
 }
 
@@ -81,8 +84,8 @@ pub struct ExaminedTarget {
 #[derive(Debug)]
 pub struct ExaminedTargets {
     pub(super) targets: Vec<ExaminedTarget>,
-    pub(super) took: Duration,
-    /// The control of the settings that are raced, once their values were tried.
+    pub(super) examination_time: Duration,
+    /// The control of the settings that are raced; `None` before their values are tried.
     pub(super) settings: Option<SettingControl>,
 }
 
@@ -98,10 +101,10 @@ impl ExaminedTargets {
         self.targets.iter().map(|examined| &examined.target)
     }
 
-    /// Tries the values of the settings that are raced, unless that is done, and keeps their control
-    /// for the run.
+    /// Tries the values of the settings that are raced, unless they were tried already, and keeps
+    /// their control for the run.
     pub fn begin_settings(&mut self, config: &RunConfig) -> anyhow::Result<()> {
-        if let (ReaderGroup::Settings(raced), None) = (&config.user.shape, &self.settings) {
+        if let (ReaderGroup::Settings(raced), None) = (&config.user.reader_group, &self.settings) {
             let facts = self.targets.iter().map(|it| &it.target.facts);
             self.settings = Some(settings::try_values(raced, facts)?);
         }
@@ -114,7 +117,7 @@ impl TargetSpec {
     pub fn plain(word: &Path, over: Transport) -> TargetSpec {
         let over = match word.as_os_str() {
             word if url::is_url(word) => Transport::Http,
-            word if s3::is_object(word) => Transport::S3,
+            word if s3::is_object_name(word) => Transport::S3,
             _ => over,
         };
         TargetSpec::from_word(word, TargetForm { archive: None, over })
@@ -125,7 +128,7 @@ impl TargetSpec {
         TargetSpec {
             word: word.to_owned(),
             form,
-            split: None,
+            split_reader: None,
             tree: None,
             range: None,
             places: None,
@@ -135,7 +138,7 @@ impl TargetSpec {
     }
 
     /// A file, plain or an archive.
-    pub fn of_form(archive: Form, path: &Path) -> TargetSpec {
+    pub fn file_in_form(archive: FileForm, path: &Path) -> TargetSpec {
         TargetSpec::from_word(path, TargetForm { archive, over: Transport::File })
     }
 
@@ -147,7 +150,7 @@ impl TargetSpec {
 
     /// Restricts the target to the part of one of several readers.
     pub fn split(self, split: SplitReader) -> TargetSpec {
-        TargetSpec { split: Some(split), ..self }
+        TargetSpec { split_reader: Some(split), ..self }
     }
 
     pub fn in_range(self, range: FileRange) -> TargetSpec {
@@ -173,16 +176,16 @@ impl TargetSpec {
 
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef, seed: u64) -> TargetSpec {
         let form = TargetForm { archive: target.archive, over: target.over };
-        let word = facts.place();
-        let tree = facts.tree().map(|tree| TreeRequest::of_facts(tree, &word, seed));
-        let places = facts.places().map(|places| PlacesRequest::of_facts(places, seed));
+        let word = facts.exact_path();
+        let tree = facts.tree().map(|tree| TreeRequest::from_facts(tree, &word, seed));
+        let places = facts.places().map(|places| PlacesRequest::from_facts(places, seed));
         let dictionary = facts.dictionary.as_ref().map(|it| PathBuf::from(&it.path));
         let range = facts.range.map(RangeSpec::Recorded);
         let ranges = facts.ranges.clone().map(RangesSpec::Recorded);
-        TargetSpec { word, form, split: None, tree, range, places, ranges, dictionary }
+        TargetSpec { word, form, split_reader: None, tree, range, places, ranges, dictionary }
     }
 
-    /// Finds the facts about the target. Waits for a server until the deadline.
+    /// Finds the facts about the target. Waits for the answer of a server until the deadline.
     pub(super) fn examine(&self, examination: &Examination) -> anyhow::Result<ExaminedTarget> {
         let Examination { allow_device, server, deadline } = *examination;
         if self.dictionary.is_some() && self.form.over != Transport::File {
@@ -190,26 +193,26 @@ impl TargetSpec {
             bail!("{word}: only single files are decoded, and --dictionary is for what is decoded");
         }
         // The targets of a record were not checked by the command line.
-        check_answers(&[&self.word])?;
+        check_filesystems_respond(&[&self.word])?;
         if let Some(request) = &self.tree {
             return Ok(ExaminedTarget { form: self.form, target: Target::examine_tree(request)? });
         }
         let word = self.word.as_os_str();
-        let mut target = if url::is_url(word) || s3::is_object(word) {
+        let mut target = if url::is_url(word) || s3::is_object_name(word) {
             let word = self
                 .word
                 .to_str()
                 .with_context(|| format!("{}: not a URL", secret::redact_url(&display_path(&self.word))))?;
             let source = Source::parse(word, server).map_err(TargetError::from)?;
-            Target::ask(source, server, &|| deadline.check())?
+            Target::examine_remote(source, server, &|| deadline.check())?
         } else {
             Target::examine_as(
                 &self.word,
                 if allow_device { AcceptedKinds::Devices } else { AcceptedKinds::Files },
             )?
         };
-        if let Some(SplitReader { reader, readers }) = self.split {
-            target.split(reader, readers)?;
+        if let Some(SplitReader { reader, readers }) = self.split_reader {
+            target.restrict_to_part_of(reader, readers)?;
         }
         match self.range {
             Some(RangeSpec::Requested(range)) => target.restrict_to_range(range)?,
@@ -222,7 +225,7 @@ impl TargetSpec {
         match &self.ranges {
             Some(RangesSpec::Requested(request)) => target.restrict_to_ranges(request)?,
             Some(RangesSpec::Recorded(facts)) => {
-                target.restrict_to_ranges(&RangesRequest::of_facts(facts)?)?
+                target.restrict_to_ranges(&RangesRequest::from_facts(facts)?)?
             }
             None => {}
         }
@@ -233,6 +236,7 @@ impl TargetSpec {
     }
 }
 
+/// The options and the deadline for examining targets.
 #[derive(Clone, Copy)]
 pub(super) struct Examination<'a> {
     pub(super) allow_device: bool,
@@ -249,7 +253,7 @@ pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<
     if config.user.sampling.drop_caches {
         check_drop_caches()?;
     }
-    if let ReaderGroup::Settings(raced) = &config.user.shape {
+    if let ReaderGroup::Settings(raced) = &config.user.reader_group {
         for run in &examined {
             settings::check_settings(raced, run.targets.iter().map(|it| &it.target.facts))?;
         }
@@ -263,16 +267,17 @@ pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<
 
 fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTargets> {
     let begun = Instant::now();
-    let deadline = Deadline::of_step(ASKING_STEP, &config.rules, begun);
+    let deadline = Deadline::for_step(ASKING_STEP, &config.rules, begun);
     let (allow_device, server) = (config.user.sampling.allow_device, &config.user.server);
     let examination = Examination { allow_device, server, deadline: &deadline };
     let targets = specs.iter().map(|spec| spec.examine(&examination)).collect::<anyhow::Result<_>>()?;
-    Ok(ExaminedTargets { targets, took: begun.elapsed(), settings: None })
+    Ok(ExaminedTargets { targets, examination_time: begun.elapsed(), settings: None })
 }
 
-/// Tries the values of the settings that are raced, before contenders are built: a value that cannot be
-/// set is refused in seconds. Options are checked before, because this changes the system. Each of
-/// several runs tries them again when it begins, because settings have one control at a time.
+/// Tries the values of the settings that are raced, before contenders are built: a value that
+/// cannot be set is refused in seconds. Options are checked before, because this changes the
+/// system. Each of several runs tries them again when it begins, because settings have one control
+/// at a time.
 pub fn try_settings(config: &RunConfig, examined: &mut [ExaminedTargets]) -> anyhow::Result<()> {
     let is_only_run = examined.len() == 1;
     for run in examined {

@@ -33,9 +33,10 @@ use std::sync::Arc;
 pub(super) struct OpenTarget {
     pub(super) form: TargetForm,
     pub(super) target: Target,
-    pub(super) cache: CacheControl,
+    pub(super) cache_control: CacheControl,
 }
 
+/// A target with its expected answers.
 #[derive(Debug)]
 pub(super) struct KnownTarget {
     pub(super) target: Target,
@@ -43,7 +44,10 @@ pub(super) struct KnownTarget {
 }
 
 /// Starts a server for each file that contenders request from a server.
-pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> anyhow::Result<Vec<Server>> {
+pub(super) fn start_servers(
+    targets: &mut [ExaminedTarget],
+    options: &ServerOptions,
+) -> anyhow::Result<Vec<Server>> {
     let mut servers = Vec::new();
     for ExaminedTarget { form, target } in targets {
         let is_file = matches!(target.place, Place::File(_) | Place::Blocks(_));
@@ -72,11 +76,11 @@ impl OpenTarget {
             target.facts.cautions.retain(|it| !of_reading.contains(it));
         }
         let eviction = Eviction::of_run(drop_caches);
-        let cache = match finds_names {
+        let cache_control = match finds_names {
             true => CacheControl::for_names(walked_tree(&target)?, eviction),
             false => CacheControl::open(&target, eviction)?,
         };
-        Ok(OpenTarget { form, target, cache })
+        Ok(OpenTarget { form, target, cache_control })
     }
 
     /// Reads the target once for the expected answers, and adds them to its facts. For an archive
@@ -89,24 +93,24 @@ impl OpenTarget {
         recorder: &Recorder,
     ) -> anyhow::Result<ExpectedAnswers> {
         let path = &self.target.facts.path;
-        let truth = if matches!(self.cache, CacheControl::Names { .. }) {
+        let truth = if matches!(self.cache_control, CacheControl::Names { .. }) {
             recorder.display().show_activity(&format!("walking {path} once for the right answer"));
-            names_truth(walked_tree(&self.target)?, deadline)?
+            find_names_truth(walked_tree(&self.target)?, deadline)?
         } else {
             recorder.display().show_activity(&format!("reading {path} once for the right answer"));
             let size_bytes = self.target.facts.size_bytes;
             let check = |bytes| {
-                recorder.display().show_activity_done(bytes, size_bytes);
+                recorder.display().show_activity_progress(bytes, size_bytes);
                 deadline.check()
             };
-            truth(&mut self.target, &check)?
+            find_truth(&mut self.target, &check)?
         };
         let facts = &mut self.target.facts;
         (facts.digest, facts.answer) = (Some(truth.digest.clone()), Some(truth.answer));
         facts.tar_files = truth.tar_files;
         let archive = self.form.archive.zip(first.map(|first| first.truth.clone()));
         facts.decoded = archive.as_ref().map(|(archive, content)| decoded_facts(*archive, content));
-        Ok(ExpectedAnswers { truth, decoded: archive.map(|(_, content)| content) })
+        Ok(ExpectedAnswers { truth, decoded_truth: archive.map(|(_, content)| content) })
     }
 
     /// Decodes the user's own archive once for the expected answers; an error says why it cannot be
@@ -123,7 +127,7 @@ impl OpenTarget {
             .show_activity(&format!("decoding {} once for the right answer", self.target.facts.path));
         let facts = &self.target.facts;
         let path = self.target.file().expect("an archive behind a foreign server is never decoded");
-        let dictionary = facts.dictionary.as_ref().map_or_else(|| Ok(Vec::new()), dictionary::bytes);
+        let dictionary = facts.dictionary.as_ref().map_or_else(|| Ok(Vec::new()), dictionary::read_unchanged);
         let content = dictionary.and_then(|dictionary| {
             let packed = PackedFile { path, archive, dictionary: &dictionary };
             oracle::truth_of_content(&packed, &|_| deadline.check())
@@ -132,7 +136,7 @@ impl OpenTarget {
             Ok(content) => {
                 self.target.facts.decoded = Some(decoded_facts(archive, &content));
                 self.target.facts.tar_files = content.tar_files;
-                expected.decoded = Some(content);
+                expected.decoded_truth = Some(content);
                 Ok(())
             }
             Err(cause) => {
@@ -153,7 +157,7 @@ pub(super) fn measured_targets(
 ) -> Vec<MeasuredTarget<'_>> {
     let known = targets.numbered().zip(caches);
     let measured = known.map(|((index, KnownTarget { target, expected }), cache_control)| {
-        let decoded = expected.decoded.as_ref();
+        let decoded = expected.decoded_truth.as_ref();
         MeasuredTarget { index, target, truth: &expected.truth, decoded, cache_control }
     });
     measured.collect()
@@ -166,19 +170,25 @@ pub(super) fn split_known_targets(
     expected: Vec<ExpectedAnswers>,
 ) -> (Targets<KnownTarget>, Vec<CacheControl>) {
     let both = targets.into_iter().zip(expected);
-    both.map(|(OpenTarget { target, cache, .. }, expected)| (KnownTarget { target, expected }, cache)).unzip()
+    both.map(|(OpenTarget { target, cache_control, .. }, expected)| {
+        (KnownTarget { target, expected }, cache_control)
+    })
+    .unzip()
 }
 
+/// The right answers about a target.
 #[derive(Debug, Clone)]
 pub(super) struct ExpectedAnswers {
+    /// The answers about the bytes as they are.
     pub(super) truth: Truth,
-    pub(super) decoded: Option<Truth>,
+    /// The answers about the decoded content; `None` if the target is not decoded.
+    pub(super) decoded_truth: Option<Truth>,
 }
 
 impl ExpectedAnswers {
-    /// Whether the visited bytes are text; for an archive, whether its decoded content is.
+    /// Whether the bytes are text; for an archive that is decoded, whether its content is text.
     pub(super) fn is_text(&self) -> bool {
-        self.decoded.as_ref().unwrap_or(&self.truth).text
+        self.decoded_truth.as_ref().unwrap_or(&self.truth).is_text
     }
 }
 
@@ -186,8 +196,8 @@ fn decoded_facts(archive: Archive, content: &Truth) -> Decoded {
     Decoded { archive, digest: content.digest.clone(), answer: content.answer }
 }
 
-/// The tree of the folder whose names are found. A folder in which readlab writes is refused, because
-/// contenders would find the names of these files, too.
+/// The tree of the folder whose names are found. A folder in which readlab writes is refused,
+/// because contenders would find the names of these files, too.
 fn walked_tree(target: &Target) -> anyhow::Result<&Arc<Tree>> {
     let path = &target.facts.path;
     let Some(tree) = target.tree() else {
@@ -210,7 +220,7 @@ fn walked_tree(target: &Target) -> anyhow::Result<&Arc<Tree>> {
 
 /// The expected answers about names. Writing dirty data may change the sizes that `du` adds up, so
 /// everything is written first.
-fn names_truth(tree: &Tree, deadline: &Deadline) -> anyhow::Result<Truth> {
+fn find_names_truth(tree: &Tree, deadline: &Deadline) -> anyhow::Result<Truth> {
     let folder = tree.folder().context("what is walked is a folder")?;
     filesystem::sync(folder).with_context(|| display_path(folder))?;
     Ok(truth_of_names(folder, &|_| deadline.check())?)
@@ -218,18 +228,19 @@ fn names_truth(tree: &Tree, deadline: &Deadline) -> anyhow::Result<Truth> {
 
 /// The expected answer about a file, or about the response of a server. Reading a URL also finds
 /// its size, which servers need not declare.
-fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
+fn find_truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
     if let Place::Tree(tree) = &target.place {
         return truth_of_files(tree.paths()?, check).map_err(anyhow::Error::from);
     }
     let wait_check = || check(0);
     match (target.blocks(), &target.place) {
-        // The whole content is requested: a server might answer every request for a range wrongly.
+        // The whole content is requested, because a server might answer requests for ranges
+        // wrongly.
         (Some(blocks), Place::Web(remote)) => {
             let content = remote.ask(RequestVerb::Get, &wait_check);
             let places = blocks.copy_from(content.with_context(|| remote.source.to_string())?)?;
             let truth = truth_of_blocks(&places, check).with_context(|| display_path(&places.file));
-            // What is left is removed with the folder of the list.
+            // A file that cannot be removed now is removed later, with the folder of the list.
             let _ = fs::remove_file(&places.file);
             return truth;
         }
@@ -245,7 +256,8 @@ fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
     };
     let (start_bytes, length_bytes) =
         target.part.map_or((0, u64::MAX), |part| (part.start_bytes, part.length_bytes));
-    // The bytes before a part are read, too: a server might answer every request for a range wrongly.
+    // The bytes before a part are read, too, because a server might answer requests for ranges
+    // wrongly.
     let opened = || -> io::Result<_> {
         let mut content = remote.ask(RequestVerb::Get, &wait_check).map_err(io::Error::other)?;
         io::copy(&mut content.by_ref().take(start_bytes), &mut io::sink())?;

@@ -29,7 +29,7 @@ pub(super) fn with_placeholders(
     let (mut given, mut notices): (Vec<String>, Vec<String>) = Default::default();
     for at in 0..options.commands.len() {
         let command = &mut options.commands[at];
-        let written = secret::shown_in(&command.line);
+        let written = secret::redact_command(&command.line);
         let template = command_template(&command.line, targets)?;
         let names_file = template.is_some();
         command.line = template.unwrap_or_else(|| command.line.clone());
@@ -60,13 +60,14 @@ pub(super) fn with_placeholders(
             *name = format!("{COMMAND}/{template}");
         }
     }
-    set_first_command(&mut options.commands);
+    set_command_to_match(&mut options.commands);
     Ok(options)
 }
 
-/// Sets the command whose output all others must print. The lines of commands are final by now.
-fn set_first_command(commands: &mut [OwnCommand]) {
-    let first = commands.first().and_then(|own| own.trial().parse::<TrialId>().ok());
+/// Sets the first command as the one whose output all others must print. Must run after the lines
+/// of the commands are final, because the check names the command by its line.
+fn set_command_to_match(commands: &mut [OwnCommand]) {
+    let first = commands.first().and_then(|own| own.trial_name().parse::<TrialId>().ok());
     let first = first.map(|id| id.to_string()).unwrap_or_default();
     for own in commands {
         if let Check::Same { of } = &mut own.rules.check {
@@ -81,15 +82,16 @@ fn check_command(command: &OwnCommand, targets: &[PathBuf]) -> anyhow::Result<()
     let CommandRules { setup, prepare, cleanup, .. } = &command.rules;
     for line in [setup, prepare, cleanup].into_iter().flatten() {
         check_line(line)?;
-        check_named(line, targets)?;
+        check_hook_writes(line, targets)?;
     }
     check_line(&command.line)
 }
 
-/// Refuses a hook that writes to a target by its name, because hooks keep names of targets.
-fn check_named(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
+/// Refuses a hook that writes to a target. A hook names its target itself, because names in hooks
+/// are not replaced by `{}`.
+fn check_hook_writes(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
     // `rm` and `mv` of a link do not change the file that the link leads to.
-    if names_in(line).iter().any(|name| name.is_symlink()) {
+    if file_names_in(line).iter().any(|name| name.is_symlink()) {
         return Ok(());
     }
     let template = command_template(line, targets).ok().flatten();
@@ -102,7 +104,7 @@ fn check_named(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
 /// Refuses a line with a secret in a URL that is no target, or in a header, and a line that would
 /// run the target.
 pub fn check_line(line: &str) -> anyhow::Result<()> {
-    let shown = secret::shown_in(line);
+    let shown = secret::redact_command(line);
     ensure!(
         shown == line,
         "the command '{shown}' has a secret in a URL or a header, which would be in the record: put it into a variable"
@@ -119,21 +121,21 @@ fn command_template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option
     let mut template = String::new();
     let mut end = 0;
     // The first word is the program.
-    for range in words(command).into_iter().skip(1) {
+    for range in word_ranges(command).into_iter().skip(1) {
         let word = &command[range.clone()];
         let Some(named) = target_offset(word, targets) else { continue };
         template.push_str(&command[end..range.start + named]);
         template.push_str(PLACE);
         end = range.end;
     }
-    let within = |target: &PathBuf| target.to_str().is_some_and(|name| is_quoted_word(command, name));
+    let within = |target: &PathBuf| target.to_str().is_some_and(|name| is_word_within_quotes(command, name));
     match targets.iter().find(|target| within(target)) {
         _ if end > 0 => Ok(Some(template + &command[end..])),
         Some(target) => {
             bail!(
                 "the command '{}' names {} within quotes; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {PLACE}",
-                secret::shown_in(command),
-                secret::shown_in(&display_path(target))
+                secret::redact_command(command),
+                secret::redact_command(&display_path(target))
             )
         }
         None => Ok(None),
@@ -141,14 +143,15 @@ fn command_template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option
 }
 
 /// The words of a command that may name files.
-pub fn names_in(command: &str) -> Vec<PathBuf> {
-    let words = words(command).into_iter().skip(1).map(|range| &command[range]);
-    words.flat_map(|word| name_offsets(word).map(|at| unquoted(&word[at..]).into())).collect()
+pub fn file_names_in(command: &str) -> Vec<PathBuf> {
+    let words = word_ranges(command).into_iter().skip(1).map(|range| &command[range]);
+    words.flat_map(|word| name_offsets(word).map(|at| without_quotes(&word[at..]).into())).collect()
 }
 
+/// The offset in a word at which the name of a target begins; `None` if the word names no target.
 fn target_offset(word: &str, targets: &[PathBuf]) -> Option<usize> {
     name_offsets(word).find(|&at| {
-        let plain = unquoted(&word[at..]);
+        let plain = without_quotes(&word[at..]);
         targets.iter().any(|target| is_same_file(Path::new(&plain), target))
     })
 }
@@ -170,16 +173,16 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Whether a name is a word inside quotes that also hold other words.
-fn is_quoted_word(command: &str, name: &str) -> bool {
-    let scripts = words(command).into_iter().map(|range| &command[range]);
-    let scripts = scripts.filter(|word| word.contains(['\'', '"']) && unquoted(word) != name);
+fn is_word_within_quotes(command: &str, name: &str) -> bool {
+    let scripts = word_ranges(command).into_iter().map(|range| &command[range]);
+    let scripts = scripts.filter(|word| word.contains(['\'', '"']) && without_quotes(word) != name);
     let mut inner =
         scripts.flat_map(|script| script.split(|c| WORD_SEPARATORS.contains(c) || "'\"".contains(c)));
     inner.any(|word| !name.is_empty() && word == name)
 }
 
-/// The words of a command line as a shell would split them, including their quotes.
-fn words(command: &str) -> Vec<Range<usize>> {
+/// The ranges of a command line's words, as a shell would split them, with their quotes.
+fn word_ranges(command: &str) -> Vec<Range<usize>> {
     let (mut words, mut begin, mut quote) = (Vec::new(), None, None);
     for (at, c) in command.char_indices() {
         match (quote, c) {
@@ -198,7 +201,7 @@ fn words(command: &str) -> Vec<Range<usize>> {
 }
 
 /// A word without its quotes, if the result is one word.
-fn unquoted(word: &str) -> String {
+fn without_quotes(word: &str) -> String {
     match shell_words::split(word) {
         Ok(parts) if parts.len() == 1 => parts.concat(),
         _ => word.to_owned(),

@@ -1,7 +1,7 @@
-//! The shape of an experiment: one process reads, or several read together, taking turns with
-//! different numbers of readers: processes on this host ([`Readers`]), or ranks of a fleet; or one
-//! process reads under different settings of the system ([`super::settings`]). The shape is known
-//! before the record begins.
+//! The readers of an experiment: one process, or different numbers of readers that read together
+//! and take turns. The readers are processes of this host ([`Readers`]) or ranks of a fleet. One
+//! process may also read under different settings of the system ([`super::settings`]). The group of
+//! readers is known before the record begins.
 //!
 //! The record has a target for each number of readers, or for each combination of settings. The
 //! sampler has only one target, which every reader reads.
@@ -39,42 +39,47 @@ pub enum ReaderGroup {
 /// Processes of this host that read at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Readers {
-    /// Numbers of readers that take turns.
+    /// The numbers of readers that take turns.
     counts: BTreeSet<u32>,
     /// The folder in which each reader but the first gets a copy of the file; `None` if all read
     /// the same file.
-    copies_in: Option<PathBuf>,
+    copies_folder: Option<PathBuf>,
 }
 
-/// Targets and plan of the experiment, in the shape of the run.
+/// The targets and the plan of the experiment, arranged for its group of readers.
 pub(super) struct ArrangedTargets {
     pub(super) targets: Targets<KnownTarget>,
     pub(super) caches: Vec<CacheControl>,
     /// The record's facts about each of its targets.
     pub(super) facts: Targets<TargetFacts>,
     pub(super) plan: Plan,
-    /// The control of the settings of the system, if the run races different values of them.
+    /// The control of the settings of the system; `None` if the run races no values of settings.
     pub(super) settings: Option<SettingControl>,
 }
 
 impl ReaderGroup {
     /// These numbers of processes of this host, taking turns; always one process if there are no
     /// numbers.
-    pub fn of_readers(counts: impl IntoIterator<Item = u32>, copies_in: Option<PathBuf>) -> ReaderGroup {
+    pub fn of_readers(counts: impl IntoIterator<Item = u32>, copies_folder: Option<PathBuf>) -> ReaderGroup {
         let counts: BTreeSet<u32> = counts.into_iter().collect();
-        if counts.is_empty() { ReaderGroup::One } else { ReaderGroup::Readers(Readers { counts, copies_in }) }
+        if counts.is_empty() {
+            ReaderGroup::One
+        } else {
+            ReaderGroup::Readers(Readers { counts, copies_folder })
+        }
     }
 
     pub(super) fn of_record(record: &Record) -> ReaderGroup {
         if record.fleet.is_some() {
             return ReaderGroup::Ranks(BTreeSet::new());
         }
-        let copies_in = record.targets.iter().find_map(|facts| facts.copies_in.as_ref()).map(PathBuf::from);
-        ReaderGroup::of_readers(record.targets.iter().filter_map(|facts| facts.readers), copies_in)
+        let copies_folder =
+            record.targets.iter().find_map(|facts| facts.copies_in.as_ref()).map(PathBuf::from);
+        ReaderGroup::of_readers(record.targets.iter().filter_map(|facts| facts.readers), copies_folder)
     }
 
     /// Number of readers of each target of the record; empty if it is always the same.
-    pub(super) fn counts(&self) -> Targets<u32> {
+    pub(super) fn reader_counts(&self) -> Targets<u32> {
         match self {
             ReaderGroup::One | ReaderGroup::Settings(_) => Targets::default(),
             ReaderGroup::Readers(Readers { counts, .. }) | ReaderGroup::Ranks(counts) => {
@@ -83,14 +88,14 @@ impl ReaderGroup {
         }
     }
 
-    /// The most readers that read the same file at the same time; `None` if more than one never do.
-    pub(super) fn most_of_one_file(&self) -> Option<u32> {
-        let ReaderGroup::Readers(Readers { counts, copies_in: None }) = self else { return None };
+    /// The largest number of readers that read the same file at the same time; `None` if it is 1.
+    pub(super) fn max_readers_of_one_file(&self) -> Option<u32> {
+        let ReaderGroup::Readers(Readers { counts, copies_folder: None }) = self else { return None };
         counts.last().copied().filter(|count| *count > 1)
     }
 
-    /// Gives the plan and its targets this shape, and makes copies if needed. `settings` is the control
-    /// of the settings that are raced.
+    /// Arranges the plan and its targets for this group, and makes copies if needed. `settings` is
+    /// the control of the settings that are raced.
     pub(super) fn arrange(
         &self,
         plan: Plan,
@@ -105,11 +110,11 @@ impl ReaderGroup {
             is_one || !matches!(self, ReaderGroup::Readers(_)),
             "--readers is for one target that is raced"
         );
-        let counts = self.counts();
+        let counts = self.reader_counts();
         let read_by: fn(&TargetFacts, u32) -> TargetFacts = match self {
-            ReaderGroup::Readers(Readers { copies_in: Some(folder), .. }) => {
+            ReaderGroup::Readers(Readers { copies_folder: Some(folder), .. }) => {
                 drop(caches);
-                return with_copies(plan, &targets[TargetIndex::new(0)], &counts, folder, eviction, check);
+                return arrange_copies(plan, &targets[TargetIndex::new(0)], &counts, folder, eviction, check);
             }
             ReaderGroup::Readers(_) => joint_facts,
             ReaderGroup::Ranks(_) if !counts.is_empty() => {
@@ -131,8 +136,8 @@ impl ReaderGroup {
     }
 }
 
-/// A target for each of these numbers of readers: the file and its copies.
-fn with_copies(
+/// Makes a target for each of these numbers of readers: the file and its copies.
+fn arrange_copies(
     plan: Plan,
     known: &KnownTarget,
     counts: &Targets<u32>,
@@ -148,7 +153,7 @@ fn with_copies(
     let (mut targets, mut caches, mut facts) = (Targets::default(), Vec::new(), Targets::default());
     for &readers in counts {
         let copies = all.for_readers(readers)?;
-        let extents = copies.all.facts.extents.clone();
+        let extents = copies.tree_target.facts.extents.clone();
         facts.push(TargetFacts {
             copies_in: copies_in.clone(),
             extents,
@@ -167,7 +172,7 @@ fn repeat_on_targets(plan: Plan, count: usize) -> Plan {
     repeat_trials(plan, count, |planned, number| planned.on_target(TargetIndex::new(number)))
 }
 
-/// The plan with `count` trials for each; `nth` makes the trial of a number from 0.
+/// Repeats each trial of a plan `count` times; `nth` makes the repetition with a number from 0.
 pub(super) fn repeat_trials(
     plan: Plan,
     count: usize,
@@ -180,10 +185,10 @@ pub(super) fn repeat_trials(
 }
 
 impl Experiment {
-    /// Number of processes that read together, by trial; empty if all trials have one reader.
-    pub(super) fn readers(&self) -> BTreeMap<TrialIndex, u32> {
-        let ReaderGroup::Readers(_) = &self.shape else { return BTreeMap::new() };
-        let counts = self.shape.counts();
+    /// The number of processes that read together, by trial; empty if all trials have one reader.
+    pub(super) fn readers_by_trial(&self) -> BTreeMap<TrialIndex, u32> {
+        let ReaderGroup::Readers(_) = &self.reader_group else { return BTreeMap::new() };
+        let counts = self.reader_group.reader_counts();
         let trials = self.plan.trials.iter().map(|planned| &planned.trial);
         // The targets of each bound on memory follow in the same order.
         let number = |target: TargetIndex| target.under_first(counts.len().max(1));
@@ -191,9 +196,9 @@ impl Experiment {
     }
 }
 
-/// The plan for a sampler that has only these many targets, if the record has each of them several
+/// The plan for a sampler that has only this number of targets. The record has each of them several
 /// times: once for each number of readers, combination of settings or bound on memory.
-pub(super) fn for_measured_targets(plan: &Plan, targets: usize) -> Plan {
+pub(super) fn plan_for_measured_targets(plan: &Plan, targets: usize) -> Plan {
     let mut own = plan.clone();
     own.trials.iter_mut().for_each(|it| it.trial.target = it.trial.target.under_first(targets));
     own
@@ -208,8 +213,8 @@ fn joint_facts(facts: &TargetFacts, readers: u32) -> TargetFacts {
     if let Some(decoded) = &mut joint_facts.decoded {
         decoded.answer = answer(decoded.answer);
     }
-    // Extents are those of one reading, and in a cold turn each byte comes from the device only
-    // once.
+    // Extents describe one reading of the file; in a cold turn of several readers each byte comes
+    // from the device only once.
     joint_facts.extents = None;
     joint_facts
 }

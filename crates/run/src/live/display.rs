@@ -17,6 +17,7 @@ use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+/// The keys that end a run.
 const ENDING_KEYS: [u8; 2] = [b'q', b'Q'];
 
 /// The live view of a run; all clones share one display.
@@ -47,10 +48,12 @@ pub(crate) struct Display {
     view: View,
     output: DisplayOutput,
     has_styles: bool,
-    /// Terminal size for which the drawn lines were made.
-    drawn_for: Option<Size>,
-    rankings: DrawingPace,
-    first_line: DrawingPace,
+    /// The terminal size for which the drawn lines were made; `None` if nothing was drawn yet.
+    drawn_size: Option<Size>,
+    /// The pace of drawing everything, or of writing lines after rounds.
+    full_pace: DrawingPace,
+    /// The pace of drawing the first line alone.
+    first_line_pace: DrawingPace,
 }
 
 impl Live {
@@ -77,8 +80,14 @@ impl Live {
 
 impl Display {
     fn with_output(output: DisplayOutput, has_styles: bool) -> Display {
-        let (rankings, first_line) = (DrawingPace::default(), DrawingPace::default());
-        Display { view: View::new(), output, has_styles, drawn_for: None, rankings, first_line }
+        Display {
+            view: View::new(),
+            output,
+            has_styles,
+            drawn_size: None,
+            full_pace: DrawingPace::default(),
+            first_line_pace: DrawingPace::default(),
+        }
     }
 
     #[cfg(test)]
@@ -99,42 +108,44 @@ impl Display {
     }
 
     pub(crate) fn show_activity(&mut self, text: &str) {
-        self.view.now = CurrentWork::Activity { text: printable(text), done: None };
+        self.view.current_work = CurrentWork::Activity { text: printable(text), progress: None };
         self.draw();
     }
 
-    pub(crate) fn show_activity_done(&mut self, bytes: u64, of: u64) {
-        let (bytes, of) = (Bytes(bytes), Bytes(of));
-        if let CurrentWork::Activity { done, .. } = &mut self.view.now {
-            // Bytes never decrease on the display, although waiting for a server counts from 0.
-            let bytes = done.map_or(bytes, |done| done.bytes.max(bytes));
-            *done = Some(ActivityProgress { bytes, of });
-            self.draw_first();
+    /// Shows how many bytes of the activity are done; `total_bytes` is 0 if it is unknown.
+    pub(crate) fn show_activity_progress(&mut self, done_bytes: u64, total_bytes: u64) {
+        let (done, total) = (Bytes(done_bytes), Bytes(total_bytes));
+        if let CurrentWork::Activity { progress, .. } = &mut self.view.current_work {
+            // The shown bytes never decrease, although the count is 0 again while a server is
+            // awaited.
+            let done = progress.map_or(done, |earlier| earlier.done.max(done));
+            *progress = Some(ActivityProgress { done, total });
+            self.draw_first_line();
         }
     }
 
-    /// Takes one more line of the record; draws nothing.
-    pub(crate) fn take(&mut self, line: &Line) {
+    /// Adds one more line of the record to the view; draws nothing.
+    pub(crate) fn add_line(&mut self, line: &Line) {
         if !matches!(self.output, DisplayOutput::Nowhere) {
-            self.view.take(line);
+            self.view.add_line(line);
         }
     }
 
     pub(crate) fn announce_step(&mut self, step: Step) {
-        let has_round = self.view.state.is_some_and(|state| state.has_round);
+        let has_full_round = self.view.state.is_some_and(|state| state.has_full_round);
         self.view.announce_step(step);
-        if matches!(step, Step::RoundOver(_)) && !has_round {
+        if matches!(step, Step::RoundOver(_)) && !has_full_round {
             // The first ranking of a state is drawn at once.
-            self.rankings = DrawingPace::default();
+            self.full_pace = DrawingPace::default();
         }
         match (&self.output, step) {
-            (DisplayOutput::Plain, Step::RoundOver(_)) => self.write_line(),
+            (DisplayOutput::Plain, Step::RoundOver(_)) => self.write_line_after_round(),
             (_, Step::State(..)) => self.draw(),
             (_, Step::RoundOver(_) | Step::Count(..)) => self.draw_when_due(),
             // Before the first round is over, rankings are drawn during it, so that numbers appear
             // early.
-            (_, Step::Turn { .. }) if !has_round => self.draw_when_due(),
-            _ => self.draw_first(),
+            (_, Step::Turn { .. }) if !has_full_round => self.draw_when_due(),
+            _ => self.draw_first_line(),
         }
     }
 
@@ -153,18 +164,18 @@ impl Display {
     }
 
     /// Writes the line after a round, if it is due.
-    fn write_line(&mut self) {
+    fn write_line_after_round(&mut self) {
         let begun = Instant::now();
-        if self.rankings.is_due(begun) {
+        if self.full_pace.is_due(begun) {
             now::line_after_round(&self.view).iter().for_each(notice::show);
-            self.rankings.record_drawing(begun, Instant::now());
+            self.full_pace.record_drawing(begun, Instant::now());
         }
     }
 
     /// Draws everything if that is due, otherwise only the first line.
     fn draw_when_due(&mut self) {
         let DisplayOutput::Surface(surface) = &self.output else { return };
-        if self.rankings.is_due(surface.now()) { self.draw() } else { self.draw_first() }
+        if self.full_pace.is_due(surface.now()) { self.draw() } else { self.draw_first_line() }
     }
 
     fn draw(&mut self) {
@@ -174,25 +185,25 @@ impl Display {
         }
         let begun = surface.now();
         let terminal_style = terminal_style(&**surface, self.has_styles);
-        surface.draw(&render::lines(&self.view, terminal_style));
-        self.drawn_for = Some(terminal_style.size);
-        self.rankings.record_drawing(begun, surface.now());
+        surface.draw(&render::view_lines(&self.view, terminal_style));
+        self.drawn_size = Some(terminal_style.size);
+        self.full_pace.record_drawing(begun, surface.now());
     }
 
-    /// Draws the first line, if it is due; draws everything if the other lines are no longer on the
-    /// terminal as they were drawn.
-    fn draw_first(&mut self) {
+    /// Draws the first line, if it is due. Draws everything if the terminal no longer shows the
+    /// other lines as they were drawn.
+    fn draw_first_line(&mut self) {
         let DisplayOutput::Surface(surface) = &mut self.output else { return };
         let begun = surface.now();
-        if !self.first_line.is_due(begun) || interrupt::requested() {
+        if !self.first_line_pace.is_due(begun) || interrupt::requested() {
             return;
         }
         let terminal_style = terminal_style(&**surface, self.has_styles);
-        if self.drawn_for != Some(terminal_style.size) || !surface.is_drawn() {
+        if self.drawn_size != Some(terminal_style.size) || !surface.is_drawn() {
             return self.draw();
         }
         surface.draw_first(&render::first_line(&self.view, terminal_style));
-        self.first_line.record_drawing(begun, surface.now());
+        self.first_line_pace.record_drawing(begun, surface.now());
     }
 }
 
@@ -211,17 +222,18 @@ const PAUSE_MIN: Duration = Duration::from_millis(20);
 /// Time at which the next drawing is due.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DrawingPace {
-    due: Option<Instant>,
+    /// `None` if the next drawing is due at once.
+    due_at: Option<Instant>,
 }
 
 impl DrawingPace {
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        self.due.is_none_or(|due| now >= due)
+        self.due_at.is_none_or(|due| now >= due)
     }
 
     pub(super) fn record_drawing(&mut self, begun: Instant, ended: Instant) {
         let rest = ended.saturating_duration_since(begun).saturating_mul(PAUSE_FACTOR);
-        self.due = Some(ended + rest.max(PAUSE_MIN));
+        self.due_at = Some(ended + rest.max(PAUSE_MIN));
     }
 }
 

@@ -53,38 +53,38 @@ fn width_of_parts(parts: &[LinePart]) -> usize {
 
 fn line_parts(view: &View) -> Vec<LinePart> {
     let text = |importance, text: String| LinePart { text, importance, is_name: false };
-    let step = match &view.now {
-        CurrentWork::Activity { text: activity, done } => {
-            let done = done.map_or_else(String::new, share_of_activity);
+    let step = match &view.current_work {
+        CurrentWork::Activity { text: activity, progress } => {
+            let done = progress.map_or_else(String::new, activity_progress_text);
             return vec![LinePart { text: activity.clone(), importance: 8, is_name: true }, text(9, done)];
         }
         CurrentWork::Step(step) => *step,
     };
     let Some(state) = view.state else { return Vec::new() };
     let ending = if view.is_ending { "ending" } else { "" };
-    let name = trial_of(step).map_or("", |trial| view.name(trial)).to_owned();
+    let name = trial_of(step).map_or("", |trial| view.trial_name(trial)).to_owned();
     let mut parts = vec![
         text(8, ending.to_owned()),
         text(7, state.state.to_string()),
         text(6, step_text(step, state)),
-        text(2, step_progress(step, state)),
+        text(2, step_progress_text(step, state)),
         LinePart { text: name, importance: 5, is_name: true },
     ];
     if let Some(progress) = view.progress {
         parts.push(text(3, format!("{:.0} %", progress.share.clamp(0.0, 1.0) * 100.0)));
-        parts.push(text(4, progress.time_left().map_or_else(String::new, time_left)));
+        parts.push(text(4, progress.time_left().map_or_else(String::new, time_left_text)));
     }
     parts
 }
 
-/// The done share of an activity. Without a total, which servers need not declare, the bytes so
-/// far.
-fn share_of_activity(done: ActivityProgress) -> String {
-    let ActivityProgress { bytes, of } = done;
-    if of.0 == 0 {
-        return bytes.to_string();
+/// The share of an activity that is done; the bytes so far if the total is unknown, because servers
+/// need not declare it.
+fn activity_progress_text(progress: ActivityProgress) -> String {
+    let ActivityProgress { done, total } = progress;
+    if total.0 == 0 {
+        return done.to_string();
     }
-    format!("{:.0} % of {of}", (bytes.0 as f64 / of.0 as f64).min(1.0) * 100.0)
+    format!("{:.0} % of {total}", (done.0 as f64 / total.0 as f64).min(1.0) * 100.0)
 }
 
 fn step_text(step: Step, state: StateProgress) -> String {
@@ -95,15 +95,15 @@ fn step_text(step: Step, state: StateProgress) -> String {
         Step::Count(..) => "counting calls".to_owned(),
         Step::Inspect(_) => "inspecting".to_owned(),
         Step::Turn { round, .. } => format!("round {}", round + 1),
-        Step::RoundOver(_) => format!("round {} done", state.round.unwrap_or(0) + 1),
+        Step::RoundOver(_) => format!("round {} done", state.last_round.unwrap_or(0) + 1),
     }
 }
 
-fn step_progress(step: Step, state: StateProgress) -> String {
+fn step_progress_text(step: Step, state: StateProgress) -> String {
     match step {
         // In later rounds only some contenders are started, so there is no total.
-        Step::Start(_) if !state.has_round => {
-            format!("{}/{}", state.started, state.trials.max(state.started))
+        Step::Start(_) if !state.has_full_round => {
+            format!("{}/{}", state.started_count, state.trial_count.max(state.started_count))
         }
         Step::Turn { position, of, .. } => format!("{}/{of}", position + 1),
         _ => String::new(),
@@ -119,8 +119,8 @@ fn trial_of(step: Step) -> Option<TrialIndex> {
     }
 }
 
-/// The time left, rounded to the second, and above a minute to five seconds.
-pub(super) fn time_left(time: Nanos) -> String {
+/// The time left, rounded to one second, or to five seconds above a minute.
+pub(super) fn time_left_text(time: Nanos) -> String {
     let seconds = time.as_secs_f64().round();
     let seconds = if seconds > 60.0 { (seconds / 5.0).round() * 5.0 } else { seconds };
     let (minutes, rest) = ((seconds / 60.0).floor(), seconds % 60.0);
@@ -130,15 +130,15 @@ pub(super) fn time_left(time: Nanos) -> String {
 /// The line after a round; `None` before the first round.
 pub(super) fn line_after_round(view: &View) -> Option<String> {
     let state = view.state?;
-    let mut text = format!("{}, round {}", state.state, state.round? + 1);
+    let mut text = format!("{}, round {}", state.state, state.last_round? + 1);
     let ranking = view.current_ranking();
     let standings = ranking.map(|block| block.standings(1));
-    if let Some(first) = standings.as_ref().and_then(|standings| standings.best.first()) {
-        let of_target = ranking.map_or_else(String::new, |block| view.distinction(block.key));
+    if let Some(first) = standings.as_ref().and_then(|standings| standings.best_rows.first()) {
+        let of_target = ranking.map_or_else(String::new, |block| view.target_suffix(block.key));
         let speed = || first.rate.map_or_else(|| first.time.to_string(), |rate| rate.to_string());
         let precision =
             || first.precision().map_or_else(String::new, |_| format!(" {}", first.precision_words()));
-        let speed = first.wide_speed().unwrap_or_else(|| speed() + &precision());
+        let speed = first.wide_speed_text().unwrap_or_else(|| speed() + &precision());
         let facts = ranking.and_then(|block| view.target(block.key));
         let conditions = facts.map(|facts| [facts.settings_words(), facts.memory_words()]);
         let name = conditions
@@ -149,6 +149,6 @@ pub(super) fn line_after_round(view: &View) -> Option<String> {
         text += &format!(": first {name}{of_target}, {speed}");
     }
     let time = view.progress.as_ref().and_then(|progress| progress.time_left());
-    text += &time.map_or_else(String::new, |time: Nanos| format!("; {}", time_left(time)));
+    text += &time.map_or_else(String::new, |time: Nanos| format!("; {}", time_left_text(time)));
     Some(text)
 }

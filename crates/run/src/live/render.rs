@@ -9,7 +9,7 @@ use anstyle::Effects;
 use readlab_model::trial::Transport;
 use readlab_model::units::Bytes;
 use readlab_report::LiveColumn;
-use readlab_system::terminal::cells::{cut, cut_distinctly, left, right};
+use readlab_system::terminal::cells::{cut, cut_distinctly, left_aligned, right_aligned};
 use readlab_system::terminal::printable::printable;
 use readlab_system::tty::Size;
 
@@ -46,12 +46,12 @@ impl TerminalStyle {
     }
 }
 
-pub(super) fn lines(view: &View, style: TerminalStyle) -> Vec<String> {
+pub(super) fn view_lines(view: &View, style: TerminalStyle) -> Vec<String> {
     let mut lines = vec![first_line(view, style)];
-    let mut below = warnings(view, style);
+    let mut below = warning_lines(view, style);
     below.extend(keys_hint(view, style));
     let room = style.rows().saturating_sub(lines.len() + below.len());
-    lines.extend(rankings(view, style, room));
+    lines.extend(ranking_lines(view, style, room));
     lines.extend(below);
     lines.truncate(style.rows());
     lines
@@ -62,7 +62,7 @@ pub(super) fn first_line(view: &View, style: TerminalStyle) -> String {
     style.styled(&now::progress_line(view, style.columns()), Effects::BOLD)
 }
 
-fn warnings(view: &View, style: TerminalStyle) -> Vec<String> {
+fn warning_lines(view: &View, style: TerminalStyle) -> Vec<String> {
     let hidden = view.warnings.len().saturating_sub(WARNINGS_MAX);
     let last = view.warnings.iter().skip(hidden);
     let mut lines: Vec<String> = last.map(|text| cut(&format!("warning: {text}"), style.columns())).collect();
@@ -78,11 +78,12 @@ fn keys_hint(view: &View, style: TerminalStyle) -> Option<String> {
     (style.has_keys && view.state.is_some()).then(line)
 }
 
-/// The rankings that fit. The growing ranking gets room for its rows before finished ones.
-fn rankings(view: &View, style: TerminalStyle, room: usize) -> Vec<String> {
+/// The lines of the rankings that fit. The ranking that grows gets room for its rows before
+/// finished rankings.
+fn ranking_lines(view: &View, style: TerminalStyle, room: usize) -> Vec<String> {
     let (mut lines, mut room) = (Vec::new(), room);
     for block in view.begun_rankings().into_iter().rev() {
-        let mut ranking = ranking(view, block, style, room);
+        let mut ranking = lines_of_ranking(view, block, style, room);
         room -= ranking.len();
         ranking.append(&mut lines);
         lines = ranking;
@@ -90,27 +91,29 @@ fn rankings(view: &View, style: TerminalStyle, room: usize) -> Vec<String> {
     lines
 }
 
-/// A ranking with its title in at most `room` lines; empty if there is no room for a row.
-fn ranking(view: &View, block: &RankingBlock, style: TerminalStyle, room: usize) -> Vec<String> {
+/// The title and the rows of a ranking, in at most `room` lines; empty if there is no room for a
+/// row.
+fn lines_of_ranking(view: &View, block: &RankingBlock, style: TerminalStyle, room: usize) -> Vec<String> {
     let Some(most) = room.checked_sub(1).filter(|rows| *rows > 0) else { return Vec::new() };
     let standings = block.standings(most.min(RANKING_ROWS_MAX));
-    let title = title(view, block, &standings);
-    let is_known = |it: &&LiveColumn| standings.best.iter().any(|row| row.metered.contains_key(&it.meter));
-    let meters = view.columns.iter().filter(is_known).copied();
+    let title = ranking_title(view, block, &standings);
+    let is_known =
+        |it: &&LiveColumn| standings.best_rows.iter().any(|row| row.meter_medians.contains_key(&it.meter));
+    let meters = view.meter_columns.iter().filter(is_known).copied();
     let columns = ColumnWidths::new(style.columns(), meters);
-    let scale = BarScale::for_figures(&standings.best, columns.bar);
+    let scale = BarScale::for_figures(&standings.best_rows, columns.bar);
     let mut lines = vec![style.styled(&cut(&title, style.columns()), Effects::UNDERLINE)];
-    let names: Vec<&str> = standings.best.iter().map(|figures| figures.name.as_str()).collect();
+    let names: Vec<&str> = standings.best_rows.iter().map(|figures| figures.name.as_str()).collect();
     let names = cut_distinctly(&names, columns.name);
-    for (place, (figures, name)) in (1..).zip(standings.best.iter().zip(&names)) {
-        let text = cut(&columns.row(place, name, figures, &scale), style.columns());
+    for (place, (figures, name)) in (1..).zip(standings.best_rows.iter().zip(&names)) {
+        let text = cut(&columns.row_text(place, name, figures, &scale), style.columns());
         lines.push(style.styled(&text, if place == 1 { Effects::BOLD } else { Effects::new() }));
     }
     lines
 }
 
 /// A title such as `warm · newlines · 268 MB · my.log · 10 of 33`.
-fn title(view: &View, block: &RankingBlock, standings: &Standings) -> String {
+fn ranking_title(view: &View, block: &RankingBlock, standings: &Standings) -> String {
     let mut words = vec![block.key.state.to_string(), block.key.work.to_string()];
     if let Some(facts) = view.target(block.key) {
         words.push(Bytes(facts.size_bytes).to_string());
@@ -120,15 +123,18 @@ fn title(view: &View, block: &RankingBlock, standings: &Standings) -> String {
         words.extend(facts.settings_words());
     }
     words.extend(block.key.decodes.map(|archive| format!("decoded {archive}")));
-    words.extend(standings.of_search.then(|| "search".to_owned()));
-    if standings.measured > standings.best.len() {
-        words.push(format!("{} of {}", standings.best.len(), standings.measured));
+    words.extend(standings.is_of_search.then(|| "search".to_owned()));
+    if standings.measured_count > standings.best_rows.len() {
+        words.push(format!("{} of {}", standings.best_rows.len(), standings.measured_count));
     }
-    words.extend((standings.not_measured > 0).then(|| format!("{} not measured", standings.not_measured)));
+    words.extend(
+        (standings.not_measured_count > 0).then(|| format!("{} not measured", standings.not_measured_count)),
+    );
     words.join(" · ")
 }
 
-/// Widths of the columns, 0 for columns that are left out. Columns are separated by a blank.
+/// The widths of the columns in characters; 0 for columns that are left out. A space separates
+/// columns.
 #[derive(Debug, Clone)]
 struct ColumnWidths {
     place: usize,
@@ -161,30 +167,32 @@ impl ColumnWidths {
     }
 
     /// Formats a row. Without an interval the row has no place, because the order may be chance.
-    fn row(&self, place: usize, name: &str, figures: &RowFigures, scale: &BarScale) -> String {
-        let place = figures.ends_ns.map_or_else(String::new, |_| place.to_string());
-        let cells = [(self.place, right(&place, self.place)), (self.name, left(name, self.name))];
+    fn row_text(&self, place: usize, name: &str, figures: &RowFigures, scale: &BarScale) -> String {
+        let place = figures.interval_ns.map_or_else(String::new, |_| place.to_string());
+        let cells =
+            [(self.place, right_aligned(&place, self.place)), (self.name, left_aligned(name, self.name))];
         let cells = cells.into_iter().chain(self.number_cells(figures));
         let metered = self.meters.iter().map(|it| {
-            let text = figures.metered.get(&it.meter).map_or_else(String::new, |median| it.text(*median));
-            (it.room.width, right(&text, it.room.width))
+            let text =
+                figures.meter_medians.get(&it.meter).map_or_else(String::new, |median| it.text(*median));
+            (it.room.width, right_aligned(&text, it.room.width))
         });
-        let cells = cells.chain(metered).chain([(self.bar, scale.bar(figures))]);
+        let cells = cells.chain(metered).chain([(self.bar, scale.bar_text(figures))]);
         let shown = cells.filter(|(width, _)| *width > 0).map(|(_, text)| text);
         shown.collect::<Vec<_>>().join(" ").trim_end().to_owned()
     }
 
-    /// The time, its precision and the rate, with their widths. As in the tables, the ends of a wide
-    /// interval take the place of the number and its precision.
+    /// The cells of the time, its precision and the rate, with their widths. As in the tables, the
+    /// ends of a wide interval replace the number and its precision.
     fn number_cells(&self, figures: &RowFigures) -> Vec<(usize, String)> {
-        let cell = |width: usize, text: &str| (width, right(text, width));
+        let cell = |width: usize, text: &str| (width, right_aligned(text, width));
         let (has_time, time) = (self.time > 0, figures.time.to_string());
         let speed = match figures.rate {
             Some(rate) => rate.to_string(),
             None if has_time => String::new(),
             None => time.clone(),
         };
-        let ends = if has_time { figures.wide_time() } else { figures.wide_speed() };
+        let ends = if has_time { figures.wide_time_text() } else { figures.wide_speed_text() };
         match ends.filter(|_| self.precision > 0) {
             Some(ends) if has_time => {
                 vec![cell(self.time + 1 + self.precision, &ends), cell(self.rate, &speed)]
@@ -199,30 +207,30 @@ impl ColumnWidths {
     }
 }
 
-/// Scale of the bars: from 0 to the highest speed that may be true.
+/// The scale of the bars, from 0 to the highest upper end of an interval.
 struct BarScale {
-    cells: usize,
+    width_cells: usize,
     max_speed: f64,
 }
 
 impl BarScale {
-    fn for_figures(best: &[RowFigures], cells: usize) -> BarScale {
+    fn for_figures(best: &[RowFigures], width_cells: usize) -> BarScale {
         let fastest = best.iter().map(RowFigures::speed).fold(0.0, f64::max);
         let highest = best.iter().map(|it| speed_interval(it)[1]).fold(fastest, f64::max);
         // An interval without an upper end would make all other bars too small to see.
-        BarScale { cells, max_speed: highest.min(fastest * 1.5) }
+        BarScale { width_cells, max_speed: highest.min(fastest * 1.5) }
     }
 
     /// A bar is full up to the lower end of the interval and light up to its upper end, so the
     /// light part shrinks with further readings. Without an interval the whole bar is light.
-    fn bar(&self, figures: &RowFigures) -> String {
+    fn bar_text(&self, figures: &RowFigures) -> String {
         let [low, high] = speed_interval(figures).map(|speed| self.cells_of(speed));
         format!("{}{}", "█".repeat(low), "░".repeat(high.saturating_sub(low)))
     }
 
     fn cells_of(&self, speed: f64) -> usize {
         let share = if self.max_speed > 0.0 { (speed / self.max_speed).clamp(0.0, 1.0) } else { 0.0 };
-        (share * self.cells as f64).round() as usize
+        (share * self.width_cells as f64).round() as usize
     }
 }
 
@@ -244,19 +252,19 @@ mod tests {
 
     fn figures(rate: f64, precision: Option<f64>) -> RowFigures {
         let time = Nanos::from_secs_f64(1e9 / rate);
-        let ends_ns = precision.map(|share| {
+        let interval_ns = precision.map(|share| {
             let [low, high] = [1.0 - share, 1.0 + share].map(|times| time.0 as f64 * times);
             Interval { low, high }
         });
-        let (name, rate, metered) = (String::new(), Some(Throughput(rate)), BTreeMap::new());
-        RowFigures { name, time, ends_ns, readings: 3, rate, metered }
+        let (name, rate, meter_medians) = (String::new(), Some(Throughput(rate)), BTreeMap::new());
+        RowFigures { name, time, interval_ns, reading_count: 3, rate, meter_medians }
     }
 
     #[test]
     fn a_wide_interval_is_shown_by_its_ends_and_one_reading_says_so() {
         let row = |columns: usize, figures: &RowFigures| {
-            let scale = BarScale { cells: 0, max_speed: 1e9 };
-            let text = ColumnWidths::new(columns, std::iter::empty()).row(1, "a", figures, &scale);
+            let scale = BarScale { width_cells: 0, max_speed: 1e9 };
+            let text = ColumnWidths::new(columns, std::iter::empty()).row_text(1, "a", figures, &scale);
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let narrow = figures(1e9, Some(0.12));
@@ -266,7 +274,7 @@ mod tests {
         assert_eq!(row(48, &wide), "1 a 1 to 10 GB/s");
         assert_eq!(row(100, &wide), "1 a 0.1 to 1.9 s 1.00 GB/s");
         assert_eq!(row(30, &wide), "1 a 1.00 GB/s", "no room for a precision");
-        let one = RowFigures { readings: 1, ..figures(1e9, None) };
+        let one = RowFigures { reading_count: 1, ..figures(1e9, None) };
         assert_eq!(row(48, &one), "a 1 reading 1.00 GB/s");
         assert_eq!(row(48, &figures(1e9, None)), "a – 1.00 GB/s");
     }
@@ -275,7 +283,7 @@ mod tests {
     fn the_light_part_of_a_bar_shrinks_with_its_interval() {
         let bar = |precision| {
             let all = [figures(1e9, Some(0.0)), figures(5e8, precision)];
-            BarScale::for_figures(&all, 20).bar(&all[1])
+            BarScale::for_figures(&all, 20).bar_text(&all[1])
         };
         assert_eq!(bar(None), "░░░░░░░░░░");
         assert_eq!(bar(Some(3.0)), "██".to_owned() + &"░".repeat(18));
@@ -287,8 +295,8 @@ mod tests {
     fn an_interval_without_an_upper_end_leaves_room_for_the_others() {
         let all = [figures(1e9, Some(1.5)), figures(5e8, Some(0.0))];
         let scale = BarScale::for_figures(&all, 30);
-        assert_eq!(scale.bar(&all[0]).chars().count(), 30);
-        assert_eq!(scale.bar(&all[1]), "█".repeat(10));
+        assert_eq!(scale.bar_text(&all[0]).chars().count(), 30);
+        assert_eq!(scale.bar_text(&all[1]), "█".repeat(10));
         assert_eq!(BarScale::for_figures(&[], 30).cells_of(1.0), 0);
     }
 }

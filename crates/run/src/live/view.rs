@@ -15,123 +15,137 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum CurrentWork {
-    Activity { text: String, done: Option<ActivityProgress> },
+    /// Something before or after measuring; `progress` is `None` if it is not known.
+    Activity {
+        text: String,
+        progress: Option<ActivityProgress>,
+    },
     Step(Step),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ActivityProgress {
-    pub(super) bytes: Bytes,
-    pub(super) of: Bytes,
+    pub(super) done: Bytes,
+    /// Bytes of the whole activity; 0 if they are unknown.
+    pub(super) total: Bytes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StateProgress {
     pub(super) state: CacheState,
-    pub(super) trials: usize,
+    pub(super) trial_count: usize,
     /// Number of contenders that were started since the state began.
-    pub(super) started: usize,
-    /// The last round that began, from 0; `None` before the first round.
-    pub(super) round: Option<u32>,
-    pub(super) has_round: bool,
+    pub(super) started_count: usize,
+    /// The number of the last round that began, from 0; `None` before the first round.
+    pub(super) last_round: Option<u32>,
+    /// Whether the first round is over.
+    pub(super) has_full_round: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct RowPosition {
-    block: usize,
-    row: usize,
+    block_index: usize,
+    row_index: usize,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct View {
-    pub(super) now: CurrentWork,
+    pub(super) current_work: CurrentWork,
     pub(super) state: Option<StateProgress>,
-    /// Progress of the whole run after the last round.
+    /// Progress of the whole run after the last round; `None` before the first round is over.
     pub(super) progress: Option<Progress>,
     /// The rankings, in the order in which they began.
-    pub(super) blocks: Vec<RankingBlock>,
+    pub(super) rankings: Vec<RankingBlock>,
     pub(super) warnings: Vec<String>,
+    /// Whether the user has asked the run to end.
     pub(super) is_ending: bool,
     targets: Targets<TargetFacts>,
-    names: BTreeMap<TrialIndex, String>,
+    trial_names: BTreeMap<TrialIndex, String>,
     row_positions: BTreeMap<TrialIndex, RowPosition>,
     /// Whether every file is read only once, and methods are compared over all files.
     is_sweep: bool,
+    /// Whether controls have rows, too: true if the run has no other trials.
     pub(super) ranks_controls: bool,
-    /// The meters that are shown.
-    pub(super) columns: Vec<LiveColumn>,
+    /// The columns of the meters that are shown.
+    pub(super) meter_columns: Vec<LiveColumn>,
 }
 
 impl View {
     pub(super) fn new() -> View {
         View {
-            now: CurrentWork::Activity { text: String::new(), done: None },
+            current_work: CurrentWork::Activity { text: String::new(), progress: None },
             state: None,
             progress: None,
-            blocks: Vec::new(),
+            rankings: Vec::new(),
             warnings: Vec::new(),
             is_ending: false,
             targets: Targets::default(),
-            names: BTreeMap::new(),
+            trial_names: BTreeMap::new(),
             row_positions: BTreeMap::new(),
             is_sweep: false,
             ranks_controls: false,
-            columns: live_columns(),
+            meter_columns: live_columns(),
         }
     }
 
     pub(super) fn expect_trials(&mut self, plan: &Plan) {
         let trials = || plan.trials.iter().map(|planned| &planned.trial);
-        self.names = trials().map(|trial| (trial.index, name(trial))).collect();
+        self.trial_names = trials().map(|trial| (trial.index, printable_name(trial))).collect();
         self.ranks_controls = trials().all(Trial::is_control);
     }
 
-    /// Takes the targets, trials and readings of an interrupted run's record.
+    /// Adds the targets, trials and readings of an interrupted run's record.
     pub(super) fn restore(&mut self, record: &Record) {
         self.targets.clone_from(&record.targets);
         for it in &record.trials {
-            self.announce(&it.trial);
-            it.searched.iter().chain(it.samples.iter()).for_each(|sample| self.add(&sample));
-            it.outcome.iter().for_each(|outcome| self.end(it.trial.index, outcome));
+            self.add_trial(&it.trial);
+            it.searched.iter().chain(it.samples.iter()).for_each(|sample| self.add_sample(&sample));
+            it.outcome.iter().for_each(|outcome| self.set_outcome(it.trial.index, outcome));
         }
     }
 
-    /// Takes one more line of the record.
-    pub(super) fn take(&mut self, line: &Line) {
+    /// Adds what one more line of the record says.
+    pub(super) fn add_line(&mut self, line: &Line) {
         match line {
             Line::Header(header) => {
                 self.is_sweep = header.kind == RunKind::Sweep;
             }
             Line::Target { facts, .. } => self.targets.push((**facts).clone()),
-            Line::Trial(trial) => self.announce(trial),
-            Line::Sample(sample) => self.add(sample),
-            Line::Outcome { trial, outcome } => self.end(*trial, outcome),
+            Line::Trial(trial) => self.add_trial(trial),
+            Line::Sample(sample) => self.add_sample(sample),
+            Line::Outcome { trial, outcome } => self.set_outcome(*trial, outcome),
             Line::Warning { text } => self.warnings.push(printable(text)),
             _ => {}
         }
     }
 
-    /// Takes the next step of the run.
+    /// Shows the next step of the run.
     pub(super) fn announce_step(&mut self, step: Step) {
         if let Step::State(state, trials) = step {
-            self.state = Some(StateProgress { state, trials, started: 0, round: None, has_round: false });
+            self.state = Some(StateProgress {
+                state,
+                trial_count: trials,
+                started_count: 0,
+                last_round: None,
+                has_full_round: false,
+            });
         }
         if let Some(state) = &mut self.state {
             match step {
-                Step::Start(_) => state.started += 1,
-                Step::Turn { round, .. } => state.round = Some(round),
-                Step::RoundOver(_) => state.has_round = true,
+                Step::Start(_) => state.started_count += 1,
+                Step::Turn { round, .. } => state.last_round = Some(round),
+                Step::RoundOver(_) => state.has_full_round = true,
                 _ => {}
             }
         }
         if let Step::RoundOver(progress) | Step::Count(_, progress) = step {
             self.progress = Some(progress);
         }
-        self.now = CurrentWork::Step(step);
+        self.current_work = CurrentWork::Step(step);
     }
 
-    pub(super) fn name(&self, trial: TrialIndex) -> &str {
-        self.names.get(&trial).map_or("", String::as_str)
+    pub(super) fn trial_name(&self, trial: TrialIndex) -> &str {
+        self.trial_names.get(&trial).map_or("", String::as_str)
     }
 
     /// The target of a ranking; `None` in a sweep.
@@ -144,8 +158,8 @@ impl View {
         target_names(&self.targets).get(key.target?).cloned()
     }
 
-    /// The target of a ranking in parentheses; empty if the run has one target.
-    pub(super) fn distinction(&self, key: RankingKey) -> String {
+    /// A space and the name of a ranking's target in parentheses; empty if the run has one target.
+    pub(super) fn target_suffix(&self, key: RankingKey) -> String {
         let mut pairs = self.targets.iter().zip(self.targets.iter().skip(1));
         let has_several = pairs.any(|(one, next)| one.path != next.path);
         let name = self.target_name(key).filter(|_| has_several);
@@ -155,8 +169,8 @@ impl View {
     /// The rankings that have readings, in the order of their first reading.
     pub(super) fn begun_rankings(&self) -> Vec<&RankingBlock> {
         let mut begun: Vec<&RankingBlock> =
-            self.blocks.iter().filter(|block| block.begun_before.is_some()).collect();
-        begun.sort_by_key(|block| block.begun_before);
+            self.rankings.iter().filter(|block| block.earlier_rankings.is_some()).collect();
+        begun.sort_by_key(|block| block.earlier_rankings);
         begun
     }
 
@@ -167,18 +181,18 @@ impl View {
         of_state.max_by_key(|block| block.rows.len())
     }
 
-    fn announce(&mut self, trial: &Trial) {
-        self.names.entry(trial.index).or_insert_with(|| name(trial));
+    fn add_trial(&mut self, trial: &Trial) {
+        self.trial_names.entry(trial.index).or_insert_with(|| printable_name(trial));
         if trial.is_control() && !self.ranks_controls || self.row_positions.contains_key(&trial.index) {
             return;
         }
         let key = RankingKey::from_trial(trial, self.is_sweep);
-        let found = self.blocks.iter().position(|block| block.key == key);
+        let found = self.rankings.iter().position(|block| block.key == key);
         let block = found.unwrap_or_else(|| {
-            self.blocks.push(RankingBlock { key, rows: Vec::new(), begun_before: None });
-            self.blocks.len() - 1
+            self.rankings.push(RankingBlock { key, rows: Vec::new(), earlier_rankings: None });
+            self.rankings.len() - 1
         });
-        let (rows, name) = (&mut self.blocks[block].rows, name(trial));
+        let (rows, name) = (&mut self.rankings[block].rows, printable_name(trial));
         let same = rows.iter().position(|row| self.is_sweep && row.name == name);
         let row = same.unwrap_or_else(|| {
             rows.push(RankingRow::new(name));
@@ -187,28 +201,33 @@ impl View {
         // A command whose output proves nothing may read only a part; whether it reads all bytes is
         // known only at the end.
         if !trial.is_control() && !trial.work.may_read_part() && !trial.work.finds_names() {
-            rows[row].bytes_each = self.targets.get(trial.target).map_or(0, |facts| trial.bytes_out(facts));
+            rows[row].reading_bytes =
+                self.targets.get(trial.target).map_or(0, |facts| trial.bytes_out(facts));
         }
-        self.row_positions.insert(trial.index, RowPosition { block, row });
+        self.row_positions.insert(trial.index, RowPosition { block_index: block, row_index: row });
     }
 
-    fn add(&mut self, sample: &Sample) {
-        let Some(&RowPosition { block, row }) = self.row_positions.get(&sample.trial) else { return };
-        let begun = self.blocks.iter().filter(|block| block.begun_before.is_some()).count();
-        let block = &mut self.blocks[block];
-        block.begun_before.get_or_insert(begun);
-        block.rows[row].take(sample, &self.columns);
+    fn add_sample(&mut self, sample: &Sample) {
+        let Some(&RowPosition { block_index, row_index }) = self.row_positions.get(&sample.trial) else {
+            return;
+        };
+        let begun = self.rankings.iter().filter(|block| block.earlier_rankings.is_some()).count();
+        let block = &mut self.rankings[block_index];
+        block.earlier_rankings.get_or_insert(begun);
+        block.rows[row_index].add_sample(sample, &self.meter_columns);
     }
 
-    fn end(&mut self, trial: TrialIndex, outcome: &Outcome) {
+    fn set_outcome(&mut self, trial: TrialIndex, outcome: &Outcome) {
         // A method that cannot read one file of a sweep still reads the other files.
-        if let Some(&RowPosition { block, row }) = self.row_positions.get(&trial).filter(|_| !self.is_sweep) {
-            self.blocks[block].rows[row].end(outcome);
+        if let Some(&RowPosition { block_index, row_index }) =
+            self.row_positions.get(&trial).filter(|_| !self.is_sweep)
+        {
+            self.rankings[block_index].rows[row_index].set_outcome(outcome);
         }
     }
 }
 
-/// The name of a trial, safe to print: its label from the suite, if any.
-fn name(trial: &Trial) -> String {
+/// The name of a trial, safe to print: its label from the suite, or else its id.
+fn printable_name(trial: &Trial) -> String {
     printable(&trial.label.clone().unwrap_or_else(|| trial.id.to_string()))
 }

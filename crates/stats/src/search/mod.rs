@@ -9,8 +9,8 @@
 //!
 //! No input or output: the caller reports how long each setting took, and the search returns which
 //! to read next. The result is a choice and not a number. A setting that is chosen because some of
-//! its readings were fast looks faster in them than it is, so the chosen settings are measured
-//! again ([`crate::SharedVariance`]).
+//! its readings were fast is slower than these readings suggest, so the chosen settings are
+//! measured again ([`crate::SharedVariance`]).
 
 mod cholesky;
 mod surface;
@@ -24,22 +24,24 @@ use surface::{Prediction, Reading, Surface};
 /// Readings of each candidate in the exhaustive run that a search replaces.
 pub const EXHAUSTIVE_READINGS: usize = 10;
 
-/// A search and its fresh readings aim at one in this many of the exhaustive readings.
-const EXHAUSTIVE_SHARE: usize = 5;
+/// A search and its fresh readings aim at the number of exhaustive readings divided by this.
+const EXHAUSTIVE_DIVISOR: usize = 5;
 
-/// Even the smallest search may take this many readings beyond one of each candidate.
+/// Even the smallest search may take this many readings after one reading of each candidate.
 const READINGS_AFTER_FIRST: usize = 24;
 
-/// The levels within methods may take at most one in this many of all readings.
-const COVERING_PART: usize = 2;
+/// The second rung, which covers the levels within methods, may take at most the number of all
+/// readings divided by this.
+const COVERING_DIVISOR: usize = 2;
 
 /// No search is decided before this many rungs.
 const RUNGS_MIN: u32 = 2;
 
 /// Number of draws from the model after each rung.
-const DRAWS: usize = 200;
+const DRAW_COUNT: usize = 200;
 
-/// Number of the likeliest candidates that are drawn together; the others are too slow to matter.
+/// The largest number of candidates that are drawn together, the likeliest first; the others are
+/// too slow to matter.
 const DRAWN_CANDIDATES_MAX: usize = 150;
 
 /// The share of draws in which another setting may still be clearly faster than the leader.
@@ -53,7 +55,7 @@ pub struct SearchRules {
     /// Number of candidates that are read in each rung after the second.
     pub rung_readings: usize,
     /// A relative difference that does not matter: 0.02 for 2 %.
-    pub close: f64,
+    pub indifference_share: f64,
     /// Seed of the random draws.
     pub seed: u64,
 }
@@ -68,11 +70,11 @@ pub struct Search<N> {
     readings: Vec<Reading>,
     rung: u32,
     /// The candidates to read in this rung.
-    left: Vec<usize>,
+    rung_candidates: Vec<usize>,
     /// The predicted logarithm of each candidate's time, from all closed rungs.
     predicted: Vec<Prediction>,
     /// The predicted time of each candidate relative to the leader's.
-    behind: Vec<PredictedRatio>,
+    ratios_to_leader: Vec<PredictedRatio>,
     is_decided: bool,
 }
 
@@ -112,9 +114,9 @@ impl SearchRules {
     /// at a fifth of the exhaustive readings. A space too small for that still gets one reading of
     /// each candidate, and some more.
     pub fn for_candidates(candidates: usize, fresh_readings: usize, seed: u64) -> SearchRules {
-        let aim = (candidates * EXHAUSTIVE_READINGS / EXHAUSTIVE_SHARE).saturating_sub(fresh_readings);
+        let aim = (candidates * EXHAUSTIVE_READINGS / EXHAUSTIVE_DIVISOR).saturating_sub(fresh_readings);
         let readings_max = aim.max(candidates + READINGS_AFTER_FIRST);
-        SearchRules { readings_max, rung_readings: 8, close: 0.02, seed }
+        SearchRules { readings_max, rung_readings: 8, indifference_share: 0.02, seed }
     }
 }
 
@@ -129,9 +131,9 @@ impl<N: Copy + PartialEq> Search<N> {
             settings,
             readings: Vec::new(),
             rung: 0,
-            left,
+            rung_candidates: left,
             predicted: Vec::new(),
-            behind: Vec::new(),
+            ratios_to_leader: Vec::new(),
             is_decided: false,
         }
     }
@@ -143,7 +145,7 @@ impl<N: Copy + PartialEq> Search<N> {
 
     /// The candidates to read once in this rung.
     pub fn remaining(&self) -> Vec<N> {
-        self.left.iter().filter(|&&at| !self.failed[at]).map(|&at| self.numbers[at]).collect()
+        self.rung_candidates.iter().filter(|&&at| !self.failed[at]).map(|&at| self.numbers[at]).collect()
     }
 
     /// Whether no further rung is needed or allowed.
@@ -184,7 +186,7 @@ impl<N: Copy + PartialEq> Search<N> {
         self.rung += 1;
         let Some(surface) = Surface::fit(&self.settings, &self.readings) else {
             // Nothing could be read, so all other candidates are tried.
-            self.left = (0..self.numbers.len()).filter(|&at| !self.failed[at]).collect();
+            self.rung_candidates = (0..self.numbers.len()).filter(|&at| !self.failed[at]).collect();
             return;
         };
         let predicted: Vec<Prediction> = (0..self.numbers.len()).map(|at| surface.predict(at)).collect();
@@ -194,23 +196,23 @@ impl<N: Copy + PartialEq> Search<N> {
         likely.truncate(DRAWN_CANDIDATES_MAX);
         let seed = self.rules.seed.wrapping_add(u64::from(self.rung));
         let mut noise = Noise::new(seed);
-        let mut draws = surface.draws(&likely, DRAWS, &mut noise);
+        let mut draws = surface.draws(&likely, DRAW_COUNT, &mut noise);
         noise.shuffle(&mut draws);
         let best = best_first(&self.readings, &self.failed, &predicted).first().copied();
         let error = surface.error.exp() - 1.0;
         let behind = |leader| {
             surface.ratios_to_leader(leader).into_iter().map(|it| PredictedRatio::new(it, error)).collect()
         };
-        self.behind = best.map(behind).unwrap_or_default();
+        self.ratios_to_leader = best.map(behind).unwrap_or_default();
         self.predicted = predicted;
         let leader = best.and_then(|best| likely.iter().position(|&at| at == best));
-        let fastest = draws.iter().map(|draw| fastest_of(draw)).collect::<Vec<usize>>();
+        let fastest = draws.iter().map(|draw| index_of_fastest(draw)).collect::<Vec<usize>>();
         // A search is not decided after the first rung, where a single disturbed reading could
         // decide.
         self.is_decided = self.rung >= RUNGS_MIN
             && leader.is_some_and(|leader| {
                 let faster = |(draw, fastest): &(&Vec<f64>, &usize)| {
-                    draw[leader] - draw[**fastest] > self.rules.close.ln_1p()
+                    draw[leader] - draw[**fastest] > self.rules.indifference_share.ln_1p()
                 };
                 let doubted = draws.iter().zip(&fastest).filter(faster).count();
                 count(doubted) <= FASTER_SHARE_MAX * count(draws.len())
@@ -223,14 +225,14 @@ impl<N: Copy + PartialEq> Search<N> {
                 next.push(at);
             }
         }
-        self.left = self.second_rung().unwrap_or(next);
+        self.rung_candidates = self.second_rung().unwrap_or(next);
     }
 
     /// The candidates of the second rung: the levels within each method that the first rung left
     /// out, for up to half of all readings.
     fn second_rung(&self) -> Option<Vec<usize>> {
         let read: Vec<usize> = self.readings.iter().map(|reading| reading.setting).collect();
-        let most = (self.rules.readings_max / COVERING_PART).saturating_sub(read.len());
+        let most = (self.rules.readings_max / COVERING_DIVISOR).saturating_sub(read.len());
         let others = choose_covering(&self.settings, &read, Coverage::WithinMethods, most, self.rules.seed);
         (self.rung == 1 && !others.is_empty()).then_some(others)
     }
@@ -244,7 +246,7 @@ impl<N: Copy + PartialEq> Search<N> {
 
     /// The prediction for a candidate, from the readings of all closed rungs.
     pub fn ratio_to_leader(&self, number: N) -> Option<PredictedRatio> {
-        self.behind.get(self.position_of(number)?).copied()
+        self.ratios_to_leader.get(self.position_of(number)?).copied()
     }
 
     fn position_of(&self, number: N) -> Option<usize> {
@@ -266,7 +268,7 @@ fn best_first(readings: &[Reading], failed: &[bool], predicted: &[Prediction]) -
     order
 }
 
-fn fastest_of(draw: &[f64]) -> usize {
+fn index_of_fastest(draw: &[f64]) -> usize {
     draw.iter().enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(at, _)| at)
 }
 

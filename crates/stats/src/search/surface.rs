@@ -59,8 +59,8 @@ const JITTER: f64 = 1e-8;
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Kernel {
     variance: f64,
-    reach: f64,
-    parts: [f64; 4],
+    correlation_length: f64,
+    variance_shares: [f64; 4],
 }
 
 impl Kernel {
@@ -70,7 +70,7 @@ impl Kernel {
         for levels in a.levels.iter().zip(&b.levels) {
             match levels {
                 (Some(a), Some(b)) => {
-                    let alike = (-crate::count(a.abs_diff(*b)) / self.reach).exp();
+                    let alike = (-crate::count(a.abs_diff(*b)) / self.correlation_length).exp();
                     sum += alike;
                     product *= alike;
                     parameters += 1;
@@ -80,7 +80,7 @@ impl Kernel {
             }
         }
         let each = if parameters == 0 { 1.0 } else { sum / f64::from(parameters) };
-        let [method, everywhere, within, together] = self.parts;
+        let [method, everywhere, within, together] = self.variance_shares;
         let of_method = if is_same { method + within * each + together * product } else { 0.0 };
         LEVEL_VARIANCE + self.variance * (everywhere * each + of_method)
     }
@@ -223,7 +223,7 @@ fn fits(settings: &[Setting], readings: &[Reading], y: &[f64], extra: &[f64]) ->
     for (reach, parts) in
         CORRELATION_LENGTHS.iter().flat_map(|reach| VARIANCE_SHARES.iter().map(move |parts| (*reach, *parts)))
     {
-        let unit = Kernel { variance: 1.0, reach, parts };
+        let unit = Kernel { variance: 1.0, correlation_length: reach, variance_shares: parts };
         let of = |i: usize, j: usize| {
             unit.covariance(&settings[readings[i].setting], &settings[readings[j].setting]) - LEVEL_VARIANCE
         };
@@ -231,7 +231,8 @@ fn fits(settings: &[Setting], readings: &[Reading], y: &[f64], extra: &[f64]) ->
         for (spread, noise) in
             SPREAD_GRID.iter().flat_map(|spread| NOISE_GRID.iter().map(move |it| (*spread, *it)))
         {
-            let kernel = Kernel { variance: spread * spread, reach, parts };
+            let kernel =
+                Kernel { variance: spread * spread, correlation_length: reach, variance_shares: parts };
             let entry = |i: usize, j: usize| {
                 let drift = if readings[i].rung == readings[j].rung { DRIFT_VARIANCE } else { 0.0 };
                 let own = if i == j { noise * noise + extra[i] } else { 0.0 };

@@ -33,7 +33,7 @@ impl Races {
 
 /// The differences of two trials, one of which takes `factor` times as long.
 fn paired_differences(kind: NoiseKind, rounds: u32, factor: f64, noise: &mut Noise) -> Vec<Observation> {
-    let [reference, trial] = kind.pair(rounds, factor, noise);
+    let [reference, trial] = kind.simulated_pair_logs(rounds, factor, noise);
     let difference = |(a, b): (&Observation, &Observation)| Observation { value: a.value - b.value, ..*a };
     reference.iter().zip(&trial).map(difference).collect()
 }
@@ -46,8 +46,8 @@ fn coverage(repetitions: usize, true_value: f64, mut one: impl FnMut() -> Interv
     (held as f64 / repetitions as f64, width)
 }
 
-/// The smallest share of intervals that must hold: chance takes two percent of 600 at 95 %, 1.5
-/// more than in the bench with its many repetitions.
+/// The smallest share of intervals that must hold the true value. With 600 repetitions, chance
+/// lowers the share from 95 % by up to two points, which is 1.5 points more than in the bench.
 const COVERAGE_MIN: f64 = 0.925;
 const REPETITIONS: usize = 600;
 
@@ -71,7 +71,7 @@ fn the_interval_of_a_median_holds_the_true_one_whatever_the_noise() {
     for kind in NoiseKind::ALL {
         for rounds in [5, 6, 8, 10, 20] {
             let (held, _) = coverage(4 * REPETITIONS, kind.median(), || {
-                let all = kind.readings(rounds, &mut noise);
+                let all = kind.simulated_logs(rounds, &mut noise);
                 median_interval(&all, Confidence::REPORTED).unwrap()
             });
             assert!(held >= COVERAGE_MIN, "{kind:?}, {rounds} rounds: {held}");

@@ -82,7 +82,7 @@ impl StateTable {
                 let middle = (ends.low * ends.high).sqrt();
                 format!("{middle:6.3} [{:.3}, {:.3}]", ends.low, ends.high)
             };
-            let rank = match self.shared.against_first(0, at) {
+            let rank = match self.shared.significance_against_first(0, at) {
                 _ if at == 0 => "first",
                 Some(Significance::Slower) => "slower",
                 _ => "tie",

@@ -34,7 +34,7 @@ fn at_most_5_of_100_recorded_identical_commands_are_slower_than_the_first() {
         race.sort_by(|a, b| centre(a).total_cmp(&centre(b)));
         let shared = SharedVariance::new(&race);
         for other in 1..race.len() {
-            let found = shared.against_first(0, other);
+            let found = shared.significance_against_first(0, other);
             slower += u32::from(found == Some(Significance::Slower));
             all += 1;
         }

@@ -38,12 +38,12 @@ fn assert_intervals_hold(races: Races, leeway: f64) {
     }
 }
 
-/// The smallest allowed share of intervals that hold, in any cell.
+/// The smallest allowed share of intervals that hold the true value, in any cell.
 const RATIO_COVERAGE_MIN: f64 = 0.93;
 const LOCATION_COVERAGE_MIN: f64 = 0.925;
 
-/// The same for a trial that is loud among silent ones, or pauses in some readings: few readings do
-/// not reveal that.
+/// The smallest allowed share for a trial that is loud among silent ones, or that pauses in some
+/// readings: few readings do not show that.
 const LOUD_COVERAGE_MIN: f64 = 0.78;
 
 #[test]
@@ -131,7 +131,7 @@ fn called_slower(model: NoiseModel, trials: usize, rounds: usize, races: usize) 
         let centre = |trial: &usize| median(race.trials[*trial].iter().map(|it| it.value)).unwrap();
         let first = (0..trials).min_by(|a, b| centre(a).total_cmp(&centre(b))).unwrap();
         for trial in (0..trials).filter(|it| *it != first) {
-            slower.add(shared.against_first(first, trial) == Some(Significance::Slower));
+            slower.add(shared.significance_against_first(first, trial) == Some(Significance::Slower));
         }
     }
     slower.share()

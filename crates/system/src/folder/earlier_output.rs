@@ -4,8 +4,8 @@ use crate::open_file;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes at the start of a file that identify an output of readlab; they may contain the name of a
-/// trial.
+/// Number of bytes at the start of a file by which an output of readlab is recognised; they may
+/// contain the name of a trial.
 const HEAD_BYTES: u64 = 64 << 10;
 
 /// A check whether a file with this beginning is an output of one of readlab's formats.

@@ -45,7 +45,7 @@ impl RunFolder {
     pub fn make(named: Option<&Path>) -> Result<RunFolder, FolderError> {
         let path = match named {
             Some(path) => path.to_owned(),
-            None => new_among(&runs()?),
+            None => unused_run_path(&runs_folder()?),
         };
         let is_new = !path.exists();
         std::fs::create_dir_all(&path).map_err(|cause| FolderError::Io { path: path.clone(), cause })?;
@@ -89,20 +89,20 @@ fn resolve_dot_dot(path: PathBuf) -> PathBuf {
     real.unwrap_or(path)
 }
 
-pub fn runs() -> Result<PathBuf, FolderError> {
+pub fn runs_folder() -> Result<PathBuf, FolderError> {
     use etcetera::BaseStrategy;
     let base = etcetera::choose_base_strategy().map_err(|error| FolderError::NoHome(error.to_string()))?;
     Ok(base.data_dir().join("readlab").join("runs"))
 }
 
 /// The folder of the notes about scratch folders and files ([`crate::folder::scratch`]).
-pub fn unfinished() -> Result<PathBuf, FolderError> {
-    runs().map(|runs| runs.with_file_name("unfinished"))
+pub fn scratch_notes_folder() -> Result<PathBuf, FolderError> {
+    runs_folder().map(|runs| runs.with_file_name("unfinished"))
 }
 
 /// A path that does not exist yet: the time in UTC, the process id because two runs may begin in
 /// the same second, and a number because one process may begin both runs.
-fn new_among(runs: &Path) -> PathBuf {
+fn unused_run_path(runs: &Path) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
     let first = format!("{now}-{}", std::process::id());
     let names = std::iter::once(first.clone()).chain((2..).map(|number| format!("{first}-{number}")));
@@ -119,7 +119,7 @@ mod tests {
         let runs = tempfile::tempdir().unwrap();
         let mut made = Vec::new();
         for _ in 0..3 {
-            let path = new_among(runs.path());
+            let path = unused_run_path(runs.path());
             std::fs::create_dir(&path).unwrap();
             made.push(path);
         }

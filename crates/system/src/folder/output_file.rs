@@ -31,10 +31,10 @@ const NEW_FILE_MODE: u32 = 0o666;
 const READER_WAIT: Duration = Duration::from_secs(2);
 
 /// Time between two attempts to open a pipe.
-const READER_STEP: Duration = Duration::from_millis(20);
+const READER_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Named pipes that are open for output since they were checked. Closing one would end the output for
-/// its reader.
+/// Named pipes that stay open between the check and the writing of the output. Closing a pipe would
+/// end the stream for its reader.
 static OPEN_PIPES: Mutex<BTreeMap<FileId, File>> = Mutex::new(BTreeMap::new());
 
 /// An output: the option that requests it, and the file that the option names.
@@ -45,7 +45,7 @@ pub struct OutputFile<'a> {
     /// A path, or [`STANDARD_OUTPUT`].
     pub file: &'a Path,
     /// Checks whether an existing file is an earlier output, which this output may replace.
-    pub is_earlier: IsOutput,
+    pub is_earlier_output: IsOutput,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,16 +59,16 @@ pub enum OutputError {
         "{path}: exists and is no export of readlab in this format, so {option} does not replace it; \
          remove it or name another file"
     )]
-    Foreign { path: String, option: &'static str },
+    ForeignFile { path: String, option: &'static str },
     #[error("{path}: is a symbolic link, and {option} writes through none; name the file that it leads to")]
-    Link { path: String, option: &'static str },
+    SymbolicLink { path: String, option: &'static str },
     #[error("{path}: both {first} and {second} write there; name another file for one of them")]
-    Twice { path: String, first: &'static str, second: &'static str },
+    NamedTwice { path: String, first: &'static str, second: &'static str },
     #[error(
         "{path}: is a pipe that no program reads within {} s, so {option} cannot write there; start its reader first",
         READER_WAIT.as_secs()
     )]
-    Unread { path: String, option: &'static str },
+    PipeWithoutReader { path: String, option: &'static str },
     #[error("{path}")]
     Io {
         path: String,
@@ -101,15 +101,15 @@ impl Inputs {
 
 /// The file names of these outputs and of readlab's own streams.
 pub fn names(outputs: &[OutputFile]) -> BTreeSet<OsString> {
-    let streams = streams();
+    let streams = standard_stream_files();
     let files = outputs.iter().map(|output| output.file).chain(streams.iter().map(PathBuf::as_path));
     files.filter_map(|file| Some(file.file_name()?.to_owned())).collect()
 }
 
 /// The files to which standard output and standard error go; their paths have no symbolic links.
-pub fn streams() -> Vec<PathBuf> {
+pub fn standard_stream_files() -> Vec<PathBuf> {
     let files = [file_of_stream(io::stdout()), file_of_stream(io::stderr())].into_iter().flatten();
-    files.filter_map(|file| descriptor::name_of(&file)).collect()
+    files.filter_map(|file| descriptor::path_of(&file)).collect()
 }
 
 /// Rejects, before the measurement, outputs that cannot be written, and a standard stream that is
@@ -125,9 +125,13 @@ pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError>
     let mut taken: Vec<(Destination, &'static str)> = Vec::new();
     for output in outputs {
         output.check(inputs)?;
-        let Some(place) = output.destination().map_err(|cause| output.io(cause))? else { continue };
+        let Some(place) = output.destination().map_err(|cause| output.io_error(cause))? else { continue };
         if let Some((_, first)) = taken.iter().find(|(other, _)| *other == place) {
-            return Err(OutputError::Twice { path: output.display_file(), first, second: output.option });
+            return Err(OutputError::NamedTwice {
+                path: output.display_file(),
+                first,
+                second: output.option,
+            });
         }
         taken.push((place, output.option));
     }
@@ -136,12 +140,12 @@ pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError>
 
 impl<'a> OutputFile<'a> {
     /// `None` if the option was not given.
-    pub fn given(
+    pub fn if_requested(
         option: &'static str,
         file: &'a Option<PathBuf>,
-        is_earlier: IsOutput,
+        is_earlier_output: IsOutput,
     ) -> Option<OutputFile<'a>> {
-        Some(OutputFile { option, file: file.as_deref()?, is_earlier })
+        Some(OutputFile { option, file: file.as_deref()?, is_earlier_output })
     }
 
     pub fn is_standard_output(&self) -> bool {
@@ -152,7 +156,7 @@ impl<'a> OutputFile<'a> {
     pub fn replaces_earlier(&self) -> bool {
         let is_file =
             !self.is_standard_output() && self.file.symlink_metadata().is_ok_and(|facts| facts.is_file());
-        is_file && is_replaceable(self.file, self.is_earlier).unwrap_or(false)
+        is_file && is_replaceable(self.file, self.is_earlier_output).unwrap_or(false)
     }
 
     /// Writes the complete file, and replaces an earlier file of this name.
@@ -163,7 +167,7 @@ impl<'a> OutputFile<'a> {
     ) -> Result<(), OutputError> {
         let written = |out: &mut dyn Write| content(out).and_then(|()| out.flush());
         if self.is_standard_output() {
-            return written(&mut BufWriter::new(io::stdout())).map_err(|cause| self.io(cause));
+            return written(&mut BufWriter::new(io::stdout())).map_err(|cause| self.io_error(cause));
         }
         self.check(inputs)?;
         let is_new = self.file.symlink_metadata().is_err();
@@ -183,7 +187,7 @@ impl<'a> OutputFile<'a> {
                     named.map(drop).map_err(|error| error.error)
                 })
         };
-        done.map_err(|cause| self.io(cause))
+        done.map_err(|cause| self.io_error(cause))
     }
 
     fn check(&self, inputs: &Inputs) -> Result<(), OutputError> {
@@ -197,7 +201,7 @@ impl<'a> OutputFile<'a> {
             return Err(OutputError::Input { path: self.display_file(), option: self.option });
         }
         if self.file.is_symlink() {
-            return Err(OutputError::Link { path: self.display_file(), option: self.option });
+            return Err(OutputError::SymbolicLink { path: self.display_file(), option: self.option });
         }
         let folder = folder_of(self.file);
         if self.file.is_dir() {
@@ -211,21 +215,21 @@ impl<'a> OutputFile<'a> {
         } else {
             user::check_writable(folder)
         }
-        .map_err(|cause| self.io(cause))?;
+        .map_err(|cause| self.io_error(cause))?;
         match !self.file.exists()
-            || is_replaceable(self.file, self.is_earlier).map_err(|cause| self.io(cause))?
+            || is_replaceable(self.file, self.is_earlier_output).map_err(|cause| self.io_error(cause))?
         {
             true => Ok(()),
-            false => Err(OutputError::Foreign { path: self.display_file(), option: self.option }),
+            false => Err(OutputError::ForeignFile { path: self.display_file(), option: self.option }),
         }
     }
 
     /// Opens a pipe, which stays open until the output is written.
     fn check_stream(&self) -> Result<(), OutputError> {
-        let facts = fs::metadata(self.file).map_err(|cause| self.io(cause))?;
+        let facts = fs::metadata(self.file).map_err(|cause| self.io_error(cause))?;
         if facts.file_type().is_socket() {
             let why = "a socket, which cannot be opened for writing";
-            return Err(self.io(io::Error::new(ErrorKind::InvalidInput, why)));
+            return Err(self.io_error(io::Error::new(ErrorKind::InvalidInput, why)));
         }
         let mut pipes = OPEN_PIPES.lock().unwrap_or_else(PoisonError::into_inner);
         let id = FileId::of_metadata(&facts);
@@ -233,8 +237,10 @@ impl<'a> OutputFile<'a> {
             return Ok(());
         }
         let pipe = self.open_pipe().map_err(|cause| match cause.kind() {
-            ErrorKind::NotConnected => OutputError::Unread { path: self.display_file(), option: self.option },
-            _ => self.io(cause),
+            ErrorKind::NotConnected => {
+                OutputError::PipeWithoutReader { path: self.display_file(), option: self.option }
+            }
+            _ => self.io_error(cause),
         })?;
         pipes.insert(id, pipe);
         Ok(())
@@ -246,7 +252,7 @@ impl<'a> OutputFile<'a> {
         loop {
             match open_file::open_pipe_with_reader(self.file) {
                 Err(cause) if cause.kind() == ErrorKind::NotConnected && begun.elapsed() < READER_WAIT => {
-                    thread::sleep(READER_STEP);
+                    thread::sleep(READER_CHECK_INTERVAL);
                 }
                 opened => return opened,
             }
@@ -272,7 +278,7 @@ impl<'a> OutputFile<'a> {
         Ok(Some(Destination::New(folder_of(self.file).canonicalize()?.join(name))))
     }
 
-    fn io(&self, cause: io::Error) -> OutputError {
+    fn io_error(&self, cause: io::Error) -> OutputError {
         OutputError::Io { path: self.display_file(), cause }
     }
 
@@ -305,7 +311,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn output(file: &Path) -> OutputFile<'_> {
-        OutputFile { option: "--export-json", file, is_earlier: |head| head.starts_with("new") }
+        OutputFile { option: "--export-json", file, is_earlier_output: |head| head.starts_with("new") }
     }
 
     fn write(file: &Path, inputs: &Inputs) -> Result<(), OutputError> {
@@ -348,7 +354,7 @@ mod tests {
         symlink(folder.path().join("nowhere"), &dangling).unwrap();
         let inputs = Inputs::default();
         for link in [&link, &dangling] {
-            assert!(matches!(write(link, &inputs), Err(OutputError::Link { .. })), "{link:?}");
+            assert!(matches!(write(link, &inputs), Err(OutputError::SymbolicLink { .. })), "{link:?}");
         }
         let failed = output(&file).write(&inputs, |out| {
             out.write_all(b"half").and_then(|()| Err(io::ErrorKind::StorageFull.into()))
@@ -409,7 +415,7 @@ mod tests {
         open_file::make_pipe(&file).unwrap();
         let none = Inputs::default();
         let refused = check(&[output(&file)], &none).unwrap_err();
-        assert!(matches!(refused, OutputError::Unread { .. }), "{refused}");
+        assert!(matches!(refused, OutputError::PipeWithoutReader { .. }), "{refused}");
         assert!(refused.to_string().contains("start its reader first"), "{refused}");
         let reader = reader_of(&file, Duration::ZERO);
         check(&[output(&file)], &none).unwrap();
@@ -423,7 +429,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pipe");
         open_file::make_pipe(&file).unwrap();
-        let reader = reader_of(&file, READER_STEP * 3);
+        let reader = reader_of(&file, READER_CHECK_INTERVAL * 3);
         check(&[output(&file)], &Inputs::default()).unwrap();
         write(&file, &Inputs::default()).unwrap();
         assert_eq!(reader.join().unwrap().unwrap(), "new");
@@ -447,9 +453,9 @@ mod tests {
         let [file, same, other] = ["new", "x/../new", "other"].map(|name| folder.path().join(name));
         let none = Inputs::default();
         assert!(check(&[output(&file), output(&other)], &none).is_ok());
-        assert!(matches!(check(&[output(&file), output(&same)], &none), Err(OutputError::Twice { .. })));
+        assert!(matches!(check(&[output(&file), output(&same)], &none), Err(OutputError::NamedTwice { .. })));
         let dash = Path::new(STANDARD_OUTPUT);
-        assert!(matches!(check(&[output(dash), output(dash)], &none), Err(OutputError::Twice { .. })));
+        assert!(matches!(check(&[output(dash), output(dash)], &none), Err(OutputError::NamedTwice { .. })));
         let null = Path::new("/dev/null");
         assert!(check(&[output(null), output(null)], &none).is_ok());
         write(null, &none).unwrap();

@@ -2,7 +2,7 @@
 //! that is raced.
 
 use super::output_file::{self, OutputFile};
-use super::{FLAME_GRAPHS, RECORD, RECORD_DRAFT, REPORT, runs, scratch};
+use super::{FLAME_GRAPHS, RECORD, RECORD_DRAFT, REPORT, runs_folder, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,27 +15,27 @@ impl OwnPaths {
     /// folders of readlab.
     pub fn of_run<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> OwnPaths {
         use etcetera::BaseStrategy;
-        let data = runs().ok().and_then(|runs| runs.parent().map(Path::to_owned));
+        let data = runs_folder().ok().and_then(|runs| runs.parent().map(Path::to_owned));
         let cache = etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("readlab"));
-        OwnPaths::at(data.into_iter().chain(cache).chain(outputs.into_iter().flat_map(paths_in_output)))
+        OwnPaths::of_paths(data.into_iter().chain(cache).chain(outputs.into_iter().flat_map(paths_in_output)))
             .with_streams()
     }
 
     /// Adds the files to which standard output and standard error go.
     #[must_use]
     pub fn with_streams(self) -> OwnPaths {
-        self.with(output_file::streams())
+        self.with_paths(output_file::standard_stream_files())
     }
 
-    /// Adds the earlier outputs that these outputs replace after the run. A new output is in no folder
-    /// while it is read.
+    /// Adds the earlier outputs that these outputs replace after the run. A new output does not
+    /// exist yet while the folder is read.
     #[must_use]
     pub fn with_replaced(self, outputs: &[OutputFile]) -> OwnPaths {
         let replaced = outputs.iter().filter(|output| output.replaces_earlier());
-        self.with(replaced.filter_map(|output| resolve_links(output.file)))
+        self.with_paths(replaced.filter_map(|output| resolve_links(output.file)))
     }
 
-    fn with(mut self, paths: impl IntoIterator<Item = PathBuf>) -> OwnPaths {
+    fn with_paths(mut self, paths: impl IntoIterator<Item = PathBuf>) -> OwnPaths {
         for path in paths {
             if !self.0.contains(&path) {
                 self.0.push(path);
@@ -44,7 +44,7 @@ impl OwnPaths {
         self
     }
 
-    pub fn at(paths: impl IntoIterator<Item = PathBuf>) -> OwnPaths {
+    pub fn of_paths(paths: impl IntoIterator<Item = PathBuf>) -> OwnPaths {
         OwnPaths(paths.into_iter().filter_map(|path| resolve_links(&path)).collect())
     }
 
@@ -58,7 +58,7 @@ impl OwnPaths {
 
     /// True if readlab writes below a folder, scratch folders included.
     pub fn any_below(&self, folder: &Path) -> bool {
-        !self.below(folder).0.is_empty() || scratch::is_below(folder)
+        !self.below(folder).0.is_empty() || scratch::may_create_below(folder)
     }
 
     /// True if the path is one of readlab's own paths, or a scratch folder of this process.
@@ -68,7 +68,7 @@ impl OwnPaths {
 
     /// True if an own path is or will be directly in this folder.
     pub fn any_directly_in(&self, folder: &Path) -> bool {
-        self.0.iter().any(|place| place.parent() == Some(folder)) || scratch::is_parent(folder)
+        self.0.iter().any(|place| place.parent() == Some(folder)) || scratch::may_create_in(folder)
     }
 }
 
@@ -118,7 +118,8 @@ mod tests {
         fs::write(&files[0], "output").unwrap();
         fs::write(&files[1], "the user's").unwrap();
         std::os::unix::fs::symlink(&files[0], &files[2]).unwrap();
-        let output = |file| OutputFile { option: "--export-json", file, is_earlier: |head| head == "output" };
+        let output =
+            |file| OutputFile { option: "--export-json", file, is_earlier_output: |head| head == "output" };
         let outputs: Vec<OutputFile> = files.iter().map(|file| output(file.as_path())).collect();
         let own = OwnPaths::default().with_replaced(&outputs[1..]);
         assert!(own.paths().is_empty());
@@ -131,7 +132,7 @@ mod tests {
         let root = fs::canonicalize(folder.path()).unwrap();
         fs::create_dir(root.join("real")).unwrap();
         std::os::unix::fs::symlink(root.join("real"), root.join("link")).unwrap();
-        let places = OwnPaths::at([root.join("link/later")]);
+        let places = OwnPaths::of_paths([root.join("link/later")]);
         assert_eq!(places.paths(), [root.join("real/later")]);
     }
 

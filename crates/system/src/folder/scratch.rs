@@ -1,10 +1,10 @@
-//! Scratch folders, which readlab removes at the end, files that runtimes write, and what killed
-//! runs left of both.
+//! Scratch folders, which readlab removes at its end, files that runtimes write, and leftovers of
+//! both from killed runs.
 //!
 //! While a scratch folder or file exists, a note with its path is in the user's data folder. The
-//! run that made it holds a lock on the note. A note without a lock is from a killed run: the next
-//! run reports what is left, and the command that removes it. readlab never removes what another
-//! run made.
+//! run that made the folder or file holds a lock on the note. A note without a lock is from a
+//! killed run: the next run reports the leftover folder or file, and the command that removes it.
+//! readlab never removes files of another run.
 
 use crate::file_status::FileStatus;
 use crate::folder;
@@ -24,8 +24,8 @@ use std::time::SystemTime;
 const NAME_PREFIX: &str = "readlab-";
 
 /// A runtime such as V8 writes the names of functions that it compiles to `/tmp/perf-PID.map`.
-const MAPS_FOLDER: &str = "/tmp";
-const MAP_PREFIX: &str = "perf-";
+const PERF_MAPS_FOLDER: &str = "/tmp";
+const PERF_MAP_PREFIX: &str = "perf-";
 
 /// A scratch folder, removed when this value is dropped unless `keep` was called. Only its owner
 /// may enter it, so that no other user can change what is measured in it.
@@ -33,7 +33,7 @@ const MAP_PREFIX: &str = "perf-";
 pub struct Scratch {
     path: PathBuf,
     note: Option<ScratchNote>,
-    keep: bool,
+    is_kept: bool,
 }
 
 /// The note about a scratch folder or file. Its lock ends with the process.
@@ -51,22 +51,22 @@ pub struct Leftover {
 }
 
 /// The file to which the runtime of a process writes the names of functions that it compiles.
-pub fn map_of(pid: u32) -> PathBuf {
-    Path::new(MAPS_FOLDER).join(format!("{MAP_PREFIX}{pid}{MAP_SUFFIX}"))
+pub fn perf_map_of(pid: u32) -> PathBuf {
+    Path::new(PERF_MAPS_FOLDER).join(format!("{PERF_MAP_PREFIX}{pid}{MAP_SUFFIX}"))
 }
 
-/// The same file for a program that creates it before its runtime starts, because a runtime writes
-/// to any file of this name, even a link.
-pub fn own_map() -> NumberedFile {
-    let before = Path::new(MAPS_FOLDER).join(MAP_PREFIX).into_os_string();
+/// The path of that file for a program that creates the file before its runtime starts: a runtime
+/// writes to any existing file of this name, even through a link.
+pub fn own_perf_map() -> NumberedFile {
+    let before = Path::new(PERF_MAPS_FOLDER).join(PERF_MAP_PREFIX).into_os_string();
     NumberedFile { before, after: MAP_SUFFIX.into() }
 }
 
 /// True for a scratch folder of this process, and for every file that a runtime may write.
 pub fn is_own(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
-    let is_map = || name.starts_with(MAP_PREFIX) && name.ends_with(MAP_SUFFIX);
-    has_own_name(name) || path.parent() == Some(Path::new(MAPS_FOLDER)) && is_map()
+    let is_map = || name.starts_with(PERF_MAP_PREFIX) && name.ends_with(MAP_SUFFIX);
+    has_own_name(name) || path.parent() == Some(Path::new(PERF_MAPS_FOLDER)) && is_map()
 }
 
 /// True if the name of a scratch folder or of its note contains the id of this process.
@@ -75,15 +75,15 @@ fn has_own_name(name: &str) -> bool {
 }
 
 /// True if scratch folders or files of runtimes are created in this folder.
-pub fn is_parent(folder: &Path) -> bool {
+pub fn may_create_in(folder: &Path) -> bool {
     let temporary = std::env::temp_dir();
-    folder == Path::new(MAPS_FOLDER) || fs::canonicalize(temporary).is_ok_and(|own| own == folder)
+    folder == Path::new(PERF_MAPS_FOLDER) || fs::canonicalize(temporary).is_ok_and(|own| own == folder)
 }
 
 /// True if scratch folders or files of runtimes may be created below this folder.
-pub fn is_below(folder: &Path) -> bool {
+pub fn may_create_below(folder: &Path) -> bool {
     let temporary = fs::canonicalize(std::env::temp_dir());
-    temporary.is_ok_and(|own| own.starts_with(folder)) || Path::new(MAPS_FOLDER).starts_with(folder)
+    temporary.is_ok_and(|own| own.starts_with(folder)) || Path::new(PERF_MAPS_FOLDER).starts_with(folder)
 }
 
 impl Scratch {
@@ -95,11 +95,12 @@ impl Scratch {
             let name = format!("{NAME_PREFIX}{purpose}-{:x}-{:x}", std::process::id(), now.as_nanos());
             let path = parent.join(&name);
             // Notes cannot be written for a user without a home folder.
-            let note =
-                folder::unfinished().ok().and_then(|notes| ScratchNote::new(&notes, &name, &path).ok());
+            let note = folder::scratch_notes_folder()
+                .ok()
+                .and_then(|notes| ScratchNote::new(&notes, &name, &path).ok());
             match create_private_folder(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| Scratch { path, note, keep: false }),
+                made => return made.map(|()| Scratch { path, note, is_kept: false }),
             }
         }
     }
@@ -109,7 +110,7 @@ impl Scratch {
     }
 
     pub fn keep(&mut self) {
-        self.keep = true;
+        self.is_kept = true;
         self.note = None;
     }
 }
@@ -125,7 +126,7 @@ impl Eq for Scratch {}
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if self.keep {
+        if self.is_kept {
             return;
         }
         if let Err(error) = fs::remove_dir_all(&self.path) {
@@ -137,10 +138,10 @@ impl Drop for Scratch {
 impl ScratchNote {
     /// Writes a note that a runtime may write its file for this process; `None` if notes cannot be
     /// written.
-    pub fn of_map(pid: u32) -> Option<ScratchNote> {
-        let path = map_of(pid);
+    pub fn of_perf_map(pid: u32) -> Option<ScratchNote> {
+        let path = perf_map_of(pid);
         let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
-        ScratchNote::new(&folder::unfinished().ok()?, &name, &path).ok()
+        ScratchNote::new(&folder::scratch_notes_folder().ok()?, &name, &path).ok()
     }
 
     fn new(notes: &Path, name: &str, noted: &Path) -> io::Result<ScratchNote> {
@@ -151,7 +152,7 @@ impl ScratchNote {
             file.lock()?;
             // Another run may have opened the note before it was locked, and removed it because it
             // was empty.
-            if FileStatus::read(&file)?.names > 0 {
+            if FileStatus::read(&file)?.hard_links > 0 {
                 file.write_all(noted.as_os_str().as_bytes())?;
                 return Ok(ScratchNote { path, _locked: file });
             }
@@ -175,7 +176,7 @@ impl Leftover {
 
 /// Removes the scratch folders of this process, which is about to end without dropping them.
 pub fn remove_own_folders() {
-    let notes = folder::unfinished().map(fs::read_dir);
+    let notes = folder::scratch_notes_folder().map(fs::read_dir);
     for note in notes.into_iter().flatten().flatten().flatten().map(|note| note.path()) {
         let has_name = note.file_name().and_then(OsStr::to_str).is_some_and(has_own_name);
         // A note with the id of this process and without a lock is from an earlier process.
@@ -201,7 +202,7 @@ pub fn report_leftovers() {
 }
 
 pub fn leftovers() -> Vec<Leftover> {
-    folder::unfinished().map(|notes| leftovers_in(&notes)).unwrap_or_default()
+    folder::scratch_notes_folder().map(|notes| leftovers_in(&notes)).unwrap_or_default()
 }
 
 fn leftovers_in(notes: &Path) -> Vec<Leftover> {
@@ -211,8 +212,8 @@ fn leftovers_in(notes: &Path) -> Vec<Leftover> {
     leftovers
 }
 
-/// What the note of a killed run names. A note that is empty, or whose folder or file is gone, is
-/// removed.
+/// The folder or file that the note of a killed run names; `None` for the note of a running run. A
+/// note that is empty, or whose folder or file is gone, is removed.
 fn leftover_of_note(note: &Path) -> Option<Leftover> {
     let mut file = File::open(note).ok()?;
     file.try_lock().ok()?;
@@ -239,8 +240,8 @@ fn leftover_of_note(note: &Path) -> Option<Leftover> {
 }
 
 fn is_runtime_map(path: &Path, name: &str) -> bool {
-    let pid = name.strip_prefix(MAP_PREFIX).and_then(|rest| rest.strip_suffix(MAP_SUFFIX));
-    path.parent() == Some(Path::new(MAPS_FOLDER)) && pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
+    let pid = name.strip_prefix(PERF_MAP_PREFIX).and_then(|rest| rest.strip_suffix(MAP_SUFFIX));
+    path.parent() == Some(Path::new(PERF_MAPS_FOLDER)) && pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
 }
 
 #[cfg(test)]
@@ -276,7 +277,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let notes = home.path().join("notes");
         // No process has this id, because the largest is 2^22.
-        let map = map_of((1 << 22) + std::process::id());
+        let map = perf_map_of((1 << 22) + std::process::id());
         fs::create_dir(&notes).unwrap();
         for path in [map.as_path(), Path::new("/etc/passwd"), &home.path().join("perf-7.map")] {
             fs::write(notes.join(path.file_name().unwrap()), path.as_os_str().as_bytes()).unwrap();

@@ -13,9 +13,9 @@ const SECTOR_BYTES: u64 = 512;
 /// Name prefixes of folders in /sys above a SCSI disk that is connected over a network.
 const SCSI_NETWORKS: [(&str, &str); 2] = [("session", "iSCSI"), ("rport-", "Fibre Channel or SRP")];
 
-/// Prefixes of the UUIDs of device-mapper devices whose maker is known. LVM names the parts of its
-/// caches by their roles; the other makers build no cache.
-const KNOWN_MAKERS: [&str; 4] = ["LVM-", "CRYPT-", "mpath-", "DMRAID-"];
+/// Prefixes of the UUIDs of device-mapper devices, by which their makers are known. LVM names the
+/// parts of its caches by their roles; the other makers build no cache.
+const KNOWN_MAKER_PREFIXES: [&str; 4] = ["LVM-", "CRYPT-", "mpath-", "DMRAID-"];
 
 /// A block device or a partition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +33,8 @@ pub enum Composition {
     Mapped(Vec<BlockDevice>),
     Memory,
     Remote {
-        /// The protocol that carries the blocks, such as `NVMe over tcp`; `None` if the device's
-        /// name states it.
+        /// The network protocol of the blocks, such as `NVMe over tcp`; `None` if the device's name
+        /// already says the protocol.
         by: Option<String>,
     },
     /// A program of this machine that answers each request (ublk).
@@ -142,7 +142,7 @@ impl BlockDevice {
             return Composition::Loop(it);
         }
         let parts = linked_devices(&self.folder.join("slaves"));
-        if let Some(by) = self.cached_by(&parts) {
+        if let Some(by) = self.caching_software(&parts) {
             return Composition::Cached { by, parts };
         }
         if parts.len() > 1 && self.has_unknown_target() {
@@ -169,7 +169,7 @@ impl BlockDevice {
     /// The software that caches this device's blocks on another device. /sys does not show the
     /// target type of a device-mapper device, but LVM names the parts of a cached volume by their
     /// roles.
-    fn cached_by(&self, parts: &[BlockDevice]) -> Option<&'static str> {
+    fn caching_software(&self, parts: &[BlockDevice]) -> Option<&'static str> {
         if self.folder.join("bcache").exists() && self.name().starts_with("bcache") {
             return Some("bcache");
         }
@@ -183,7 +183,7 @@ impl BlockDevice {
     fn has_unknown_target(&self) -> bool {
         let mapper = self.folder.join("dm");
         let uuid = line(mapper.join("uuid")).unwrap_or_default();
-        mapper.exists() && !KNOWN_MAKERS.iter().any(|maker| uuid.starts_with(maker))
+        mapper.exists() && !KNOWN_MAKER_PREFIXES.iter().any(|maker| uuid.starts_with(maker))
     }
 
     /// True for a disk that the kernel simulates in memory.

@@ -10,7 +10,7 @@ use procfs::{FromBufRead, ProcessCGroup, ProcessCGroups};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CPU_STATISTICS: &str = "cpu.stat";
+const CPU_STATISTICS_FILE: &str = "cpu.stat";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GroupFolder {
@@ -27,8 +27,8 @@ pub(super) fn folders(controller: &str) -> Vec<GroupFolder> {
     folders_in(&SystemRoot::default(), controller)
 }
 
-/// The folders that hold this process's limits for a controller, by the /proc and /sys of a root, the
-/// process's own group first.
+/// The folders that hold this process's limits for a controller, by the /proc and /sys of a root,
+/// the process's own group first.
 pub(super) fn folders_in(root: &SystemRoot, controller: &str) -> Vec<GroupFolder> {
     let groups = fs::read(root.join("proc/self/cgroup")).unwrap_or_default();
     let Ok(groups) = ProcessCGroups::from_buf_read(groups.as_slice()) else { return Vec::new() };
@@ -76,8 +76,8 @@ fn enclosing_folders(mount_point: &Path, mount_root: &Path, group: &Path) -> Vec
     inside.ancestors().map(|part| mount_point.join(part)).collect()
 }
 
-/// The time for which the control groups of a process had used up their CPU quota while threads
-/// were runnable.
+/// Counts the time for which the control groups of a process had used up their CPU quota while
+/// threads were runnable.
 #[derive(Debug)]
 pub struct ThrottledTime {
     files: Result<Vec<PathBuf>, Unavailable>,
@@ -87,7 +87,7 @@ impl ThrottledTime {
     pub fn of_process(pid: u32) -> ThrottledTime {
         let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
         let process = process.ok_or(Unavailable::Ended { pid });
-        let counts = |folder: GroupFolder| folder.path.join(CPU_STATISTICS);
+        let counts = |folder: GroupFolder| folder.path.join(CPU_STATISTICS_FILE);
         ThrottledTime {
             files: process.map(|process| folders_of(&process, "cpu").into_iter().map(counts).collect()),
         }

@@ -11,7 +11,7 @@ const HYPERVISOR_NAMES: [&str; 9] =
     ["QEMU", "KVM", "VMware", "VirtualBox", "innotek", "Xen", "Bochs", "Parallels", "Firecracker"];
 
 pub fn model() -> Option<String> {
-    cpuinfo(&["model name", "Model", "cpu model", "uarch", "Hardware"]).or_else(|| {
+    cpuinfo_value(&["model name", "Model", "cpu model", "uarch", "Hardware"]).or_else(|| {
         line("/sys/firmware/devicetree/base/model").map(|name| name.trim_end_matches('\0').to_owned())
     })
 }
@@ -36,7 +36,7 @@ pub(super) fn online(root: &SystemRoot) -> Vec<u32> {
 
 /// The CPU quota that the control groups give this process, as a number of processors; `None`
 /// without a quota.
-pub fn quota() -> Option<f64> {
+pub fn quota_processors() -> Option<f64> {
     let of_group = |group: &GroupFolder| {
         let text = |file: &str| line(group.path.join(file));
         match group.is_unified {
@@ -70,7 +70,7 @@ pub fn governor() -> Option<String> {
 
 /// True if processors may exceed their nominal clock rate; `None` if the driver does not report
 /// this.
-pub fn turbo() -> Option<bool> {
+pub fn is_turbo_allowed() -> Option<bool> {
     let intel = line("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
     intel.or_else(|| line("/sys/devices/system/cpu/cpufreq/boost").map(|on| on != "0"))
 }
@@ -83,7 +83,8 @@ pub fn hypervisor() -> Option<String> {
     }
     let files = ["/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"];
     let firmware = files.into_iter().filter_map(line).collect::<Vec<_>>().join(" ");
-    let has_flag = || cpuinfo(&["flags"]).is_some_and(|flags| flags.split(' ').any(|it| it == "hypervisor"));
+    let has_flag =
+        || cpuinfo_value(&["flags"]).is_some_and(|flags| flags.split(' ').any(|it| it == "hypervisor"));
     // ARM processors have no flag for virtual machines, so there only the firmware's name shows
     // one.
     let is_guest = has_flag() || HYPERVISOR_NAMES.iter().any(|name| firmware.contains(name));
@@ -92,12 +93,12 @@ pub fn hypervisor() -> Option<String> {
 }
 
 /// The value of the first of these fields in /proc/cpuinfo; x86 and ARM name them differently.
-fn cpuinfo(fields: &[&str]) -> Option<String> {
+fn cpuinfo_value(fields: &[&str]) -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    fields.iter().find_map(|field| field_of(&text, field))
+    fields.iter().find_map(|field| field_value(&text, field))
 }
 
-fn field_of(text: &str, field: &str) -> Option<String> {
+fn field_value(text: &str, field: &str) -> Option<String> {
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
     lines.find(|(name, _)| name.trim() == field).map(|(_, value)| value.trim().to_owned())
 }

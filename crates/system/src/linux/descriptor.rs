@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The path of an open file through its descriptor, valid only in this process.
-pub(super) fn path(file: &File) -> PathBuf {
+pub(super) fn path_by_descriptor(file: &File) -> PathBuf {
     Path::new("/proc/self/fd").join(file.as_raw_fd().to_string())
 }
 
@@ -30,7 +30,7 @@ pub(super) fn is_readable(from: &impl AsFd, deadline: Instant) -> io::Result<boo
 
 /// Replaces the standard streams by /dev/null, with system calls only, so that signal handlers may call
 /// it.
-pub(super) fn replace_streams() {
+pub(super) fn redirect_streams_to_null() {
     if let Ok(null) = rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
         let _ = rustix::stdio::dup2_stdin(&null);
         let _ = rustix::stdio::dup2_stdout(&null);
@@ -40,8 +40,8 @@ pub(super) fn replace_streams() {
 
 /// The path of an open regular file, without symbolic links; `None` if no path leads to the file
 /// any more.
-pub fn name_of(file: &File) -> Option<PathBuf> {
-    let name = fs::read_link(path(file)).ok()?;
+pub fn path_of(file: &File) -> Option<PathBuf> {
+    let name = fs::read_link(path_by_descriptor(file)).ok()?;
     (FileId::at(&name)? == FileId::of_metadata(&file.metadata().ok()?)).then_some(name)
 }
 

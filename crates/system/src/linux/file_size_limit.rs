@@ -3,8 +3,8 @@
 use signal_hook::consts::SIGXFSZ;
 use std::sync::Arc;
 
-/// From now on, a write beyond the limit fails with an error instead of ending this process. The
-/// signal is handled and not ignored, because programs that readlab starts would inherit an ignored
+/// Makes a write beyond the limit fail with an error instead of ending this process. SIGXFSZ gets a
+/// handler and is not ignored, because programs that readlab starts would inherit an ignored
 /// signal.
 pub fn report_as_error() {
     // If the handler cannot be installed, the signal still ends the lab.

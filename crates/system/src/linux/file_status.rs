@@ -31,13 +31,13 @@ pub struct FileStatus {
     pub size_bytes: u64,
     /// True if the file system has allocated blocks for the file.
     pub has_blocks: bool,
-    pub names: u64,
+    pub hard_links: u64,
     /// The user id of the file's owner.
     pub owner: u32,
     /// Time of the last change of the content: seconds and nanoseconds.
-    pub content_changed: (i64, i64),
+    pub content_change_time: (i64, i64),
     /// Time of the last change of content, permissions, owner or links: seconds and nanoseconds.
-    pub status_changed: (i64, i64),
+    pub status_change_time: (i64, i64),
 }
 
 impl From<FileStatus> for Identity {
@@ -46,8 +46,8 @@ impl From<FileStatus> for Identity {
             dev: status.device.0,
             ino: status.inode,
             size_bytes: status.size_bytes,
-            mtime: status.content_changed,
-            ctime: status.status_changed,
+            mtime: status.content_change_time,
+            ctime: status.status_change_time,
         }
     }
 }
@@ -55,15 +55,15 @@ impl From<FileStatus> for Identity {
 impl From<&Metadata> for FileStatus {
     fn from(meta: &Metadata) -> FileStatus {
         FileStatus {
-            kind: kind(meta.file_type(), meta.rdev()),
+            kind: file_kind(meta.file_type(), meta.rdev()),
             device: DeviceNumber(meta.dev()),
             inode: meta.ino(),
             size_bytes: meta.size(),
             has_blocks: meta.blocks() > 0,
-            names: meta.nlink(),
+            hard_links: meta.nlink(),
             owner: meta.uid(),
-            content_changed: (meta.mtime(), meta.mtime_nsec()),
-            status_changed: (meta.ctime(), meta.ctime_nsec()),
+            content_change_time: (meta.mtime(), meta.mtime_nsec()),
+            status_change_time: (meta.ctime(), meta.ctime_nsec()),
         }
     }
 }
@@ -74,7 +74,7 @@ impl FileStatus {
     }
 }
 
-fn kind(found: FileType, device: u64) -> FileKind {
+fn file_kind(found: FileType, device: u64) -> FileKind {
     if found.is_file() {
         FileKind::Regular
     } else if found.is_dir() {
@@ -117,7 +117,7 @@ pub fn is_compressed(file: &File) -> bool {
 }
 
 /// The id of the mount through which a file was opened; `None` if the kernel does not report it.
-pub fn mount(file: &File) -> Option<u64> {
+pub fn mount_id(file: &File) -> Option<u64> {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
     (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
 }

@@ -23,13 +23,13 @@ impl FuseDaemon {
     fn of_connection(root: &SystemRoot, connection: u64) -> Option<FuseDaemon> {
         let folders = fs::read_dir(root.join("proc")).ok()?.flatten();
         let mut pids = folders.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        let pid = pids.find(|pid| serves(root, *pid, connection))?;
+        let pid = pids.find(|pid| serves_connection(root, *pid, connection))?;
         let name = line(root.join(format!("proc/{pid}/comm")))?;
         Some(FuseDaemon { pid, name })
     }
 }
 
-fn serves(root: &SystemRoot, pid: u32, connection: u64) -> bool {
+fn serves_connection(root: &SystemRoot, pid: u32, connection: u64) -> bool {
     let descriptors = fs::read_dir(root.join(format!("proc/{pid}/fdinfo")));
     let paths = descriptors.into_iter().flatten().flatten().map(|descriptor| descriptor.path());
     let mut texts = paths.filter_map(|path| fs::read_to_string(path).ok());

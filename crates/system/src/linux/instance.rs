@@ -19,7 +19,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::time::{Duration, Instant};
 
 /// The kernel's list of sockets, in which an abstract name begins with `@`.
-const SOCKETS: &str = "/proc/net/unix";
+const SOCKET_LIST: &str = "/proc/net/unix";
 
 /// Beginning of the socket name of every measuring lab; the folder follows.
 const NAME_PREFIX: &str = "readlab measures in ";
@@ -27,8 +27,8 @@ const NAME_PREFIX: &str = "readlab measures in ";
 /// Beginning of the socket name of the lab that changes settings of the system; the folder follows.
 const SETTINGS_PREFIX: &str = "readlab changes settings in ";
 
-/// Represents a process that the kernel does not show: it is not visible from this namespace, or the
-/// queue of its socket is full.
+/// Stands for a process whose id the kernel does not report, because the process is not visible
+/// from this namespace or the queue of its socket is full.
 const UNKNOWN_PROCESS: u32 = 0;
 
 /// Time between two checks. A check takes some hundred microseconds if many programs have sockets,
@@ -42,9 +42,10 @@ pub struct Instance {
     prefix: String,
     /// The name and the listening socket of this lab; `None` if it could not listen. Other labs are
     /// detected in any case.
-    own: Option<(String, UnixListener)>,
-    known: BTreeSet<String>,
-    checked: Option<Instant>,
+    own_socket: Option<(String, UnixListener)>,
+    /// The socket names of labs that `newcomers` has already reported.
+    known_names: BTreeSet<String>,
+    last_check: Option<Instant>,
 }
 
 impl Instance {
@@ -57,27 +58,32 @@ impl Instance {
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         let name = format!("{prefix}{} {}", std::process::id(), now.as_nanos());
         let listener = address(&name).and_then(|address| UnixListener::bind_addr(&address).ok());
-        Instance { prefix, own: listener.map(|it| (name, it)), known: BTreeSet::new(), checked: None }
+        Instance {
+            prefix,
+            own_socket: listener.map(|it| (name, it)),
+            known_names: BTreeSet::new(),
+            last_check: None,
+        }
     }
 
     /// The process ids of labs that were not reported before; 0 for a lab whose process is unknown.
     /// Checks only after the interval.
     pub fn newcomers(&mut self) -> Vec<u32> {
-        if self.checked.is_some_and(|checked| checked.elapsed() < CHECK_INTERVAL) {
+        if self.last_check.is_some_and(|checked| checked.elapsed() < CHECK_INTERVAL) {
             return Vec::new();
         }
-        self.checked = Some(Instant::now());
+        self.last_check = Some(Instant::now());
         let sockets = socket_list();
-        let is_own = |name: &str| self.own.as_ref().is_some_and(|(own, _)| own == name);
+        let is_own = |name: &str| self.own_socket.as_ref().is_some_and(|(own, _)| own == name);
         let others: Vec<&str> = measuring_labs(&sockets, &self.prefix).filter(|name| !is_own(name)).collect();
-        let new = others.into_iter().filter(|name| self.known.insert((*name).to_owned()));
+        let new = others.into_iter().filter(|name| self.known_names.insert((*name).to_owned()));
         new.filter_map(listener_at).filter(|pid| *pid != std::process::id()).collect()
     }
 }
 
-/// The right to change settings of the system. One lab with the same folder for temporary files has it
-/// at a time: another one would take values that are raced for the values to restore. A copy of its
-/// descriptor in another process keeps the lock, too.
+/// The right to change settings of the system. Of all labs with the same folder for temporary
+/// files, one has the lock at a time: a second lab would later restore values that the first lab
+/// races. A copy of the lock's descriptor in another process keeps the lock, too.
 #[derive(Debug)]
 pub struct SettingsLock {
     listener: UnixListener,
@@ -112,7 +118,7 @@ impl AsFd for SettingsLock {
     }
 }
 
-/// Whether a process runs; of one that has ended and was not waited for, the command line is empty.
+/// True if a process runs; the command line of a zombie is empty.
 fn is_running(pid: u32) -> bool {
     std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| !words.is_empty())
 }
@@ -140,7 +146,7 @@ fn lab_words(pid: u32) -> String {
 
 /// The kernel's list of sockets. A name may have any bytes, which must not hide the other names.
 fn socket_list() -> String {
-    String::from_utf8_lossy(&std::fs::read(SOCKETS).unwrap_or_default()).into_owned()
+    String::from_utf8_lossy(&std::fs::read(SOCKET_LIST).unwrap_or_default()).into_owned()
 }
 
 fn address(name: &str) -> Option<SocketAddr> {
@@ -156,8 +162,9 @@ fn measuring_labs<'a>(sockets: &'a str, prefix: &'a str) -> impl Iterator<Item =
         .filter(move |name| name.starts_with(prefix))
 }
 
-/// The process that listens at a name; [`UNKNOWN_PROCESS`] if the kernel does not show it. A listener
-/// whose queue is full counts as one, because any user can fill the queue of a lab and would hide it.
+/// The process that listens at a name; [`UNKNOWN_PROCESS`] if the kernel does not show it. A
+/// listener whose queue is full counts as one, because any user can fill the queue of a lab and
+/// would hide it.
 fn listener_at(name: &str) -> Option<u32> {
     let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).ok()?;
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -229,7 +236,7 @@ mod tests {
             // the case under test.
             let _ = lock(&folder);
             let mut own = test_instance();
-            let (name, _) = own.own.as_ref().unwrap();
+            let (name, _) = own.own_socket.as_ref().unwrap();
             let (name, prefix) = (name.clone(), own.prefix.clone());
             assert!(measuring_labs(&socket_list(), &prefix).any(|it| it == name));
             assert_eq!(listener_at(&name), Some(std::process::id()));
@@ -274,7 +281,7 @@ mod tests {
         let strange = SocketAddr::from_abstract_name(name).unwrap();
         let _socket = UnixListener::bind_addr(&strange).unwrap();
         let own = test_instance();
-        let (name, _) = own.own.as_ref().unwrap();
+        let (name, _) = own.own_socket.as_ref().unwrap();
         assert!(measuring_labs(&socket_list(), &own.prefix).any(|it| it == name));
     }
 }

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 
 /// The interfaces of the network namespace in which /sys was mounted.
-const INTERFACES: &str = "/sys/class/net";
+const INTERFACES_FOLDER: &str = "/sys/class/net";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
@@ -29,7 +29,7 @@ pub fn on_route_to(server: SocketAddr) -> io::Result<Interface> {
     let own = socket.local_addr()?.ip();
     let found = if_addrs::get_if_addrs()?.into_iter().find(|it| it.ip() == own);
     let found = found.ok_or_else(|| io::Error::other(format!("no interface has the address {own}")))?;
-    let folder = Path::new(INTERFACES).join(&found.name);
+    let folder = Path::new(INTERFACES_FOLDER).join(&found.name);
     let speed = || bits_per_s(&fs::read_to_string(folder.join("speed")).ok()?);
     let bits_per_s = if has_devices(&folder) { speed() } else { None };
     Ok(Interface { is_loopback: found.is_loopback(), name: found.name, bits_per_s })

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+static IS_STOP_REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// The signal that requested to stop; that of Ctrl-C if it is not known.
 static FIRST_SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
@@ -29,7 +29,7 @@ pub(super) fn exit_code_of(signal: i32) -> u8 {
 /// Installs the handlers for Ctrl-C, SIGTERM, and a closed terminal, once.
 pub fn listen() -> io::Result<()> {
     let requested = Arc::new(AtomicBool::new(false));
-    if REQUESTED.set(Arc::clone(&requested)).is_err() {
+    if IS_STOP_REQUESTED.set(Arc::clone(&requested)).is_err() {
         return Ok(());
     }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -41,7 +41,7 @@ pub fn listen() -> io::Result<()> {
         flag::register(signal, Arc::clone(&requested))?;
     }
     if watchdog::has_front() {
-        flag::register(watchdog::FIRST_REQUEST, requested)?;
+        flag::register(watchdog::FIRST_REQUEST_SIGNAL, requested)?;
     }
     Ok(())
 }
@@ -62,5 +62,5 @@ fn keep_first_and_leave_at_second(signal: i32, requested: Arc<AtomicBool>) -> io
 }
 
 pub fn requested() -> bool {
-    REQUESTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    IS_STOP_REQUESTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }

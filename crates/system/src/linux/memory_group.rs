@@ -2,10 +2,10 @@
 //! may make them, their limits, and what the kernel counts in them. In version 1 the limit is
 //! `memory.limit_in_bytes`, in version 2 `memory.max`.
 //!
-//! In version 2 a group that gives a controller to the groups below it must have no processes of its
-//! own (<https://docs.kernel.org/admin-guide/cgroup-v2.html#no-internal-process-constraint>). The lab
-//! therefore uses the nearest enclosing group that gives its controllers away, or, in a group of its
-//! own that was delegated to it, moves its own processes one group down.
+//! In version 2 a group that enables a controller for its child groups must have no processes of
+//! its own (<https://docs.kernel.org/admin-guide/cgroup-v2.html#no-internal-process-constraint>).
+//! The lab therefore uses the nearest enclosing group that enables the controller for its children.
+//! If the lab is alone in a delegated group, it moves its own processes into a child group instead.
 
 use super::control_group::{GroupFolder, folders_in};
 use super::cpu;
@@ -26,9 +26,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 const CONTROLLER: &str = "memory";
-const PROCESSES: &str = "cgroup.procs";
-const CONTROLLERS: &str = "cgroup.controllers";
-const GIVEN_CONTROLLERS: &str = "cgroup.subtree_control";
+const PROCESSES_FILE: &str = "cgroup.procs";
+const CONTROLLERS_FILE: &str = "cgroup.controllers";
+const GIVEN_CONTROLLERS_FILE: &str = "cgroup.subtree_control";
 
 /// The names of all groups begin with this word; the lab's process id follows.
 const NAME_PREFIX: &str = "readlab-";
@@ -36,14 +36,16 @@ const NAME_PREFIX: &str = "readlab-";
 /// The name of the group of the lab's own processes ends with this word.
 const LAB_SUFFIX: &str = "-lab";
 
-/// A group is removed when its processes have ended, which the kernel may notice a little later.
+/// Number of attempts to remove a group: the kernel may count its processes for some milliseconds
+/// after they have ended.
 const REMOVAL_TRIES: u32 = 40;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 
-/// Removes every group whose path begins with the first argument, below the group of the second. The
-/// shell and the launcher are in the group of the lab, if there is one: they move up again, and before
-/// that the outer group stops to give its controllers, or no process could ever enter it. While another
-/// lab has groups there, which would lose their bounds, it gives them on.
+/// Removes every group whose path begins with the first argument, in the parent group that the
+/// second argument names. If the lab moved its processes into a group of its own, the shell and the
+/// launcher are in that group: the script first disables the controller for child groups of the
+/// parent group, which could take no process otherwise, and then moves the processes back. The
+/// controller stays enabled while another lab has groups there, which would lose their bounds.
 const REMOVAL_SCRIPT: &str = r#"
 if [ -d "$1lab" ]; then
     others=
@@ -56,24 +58,25 @@ fi
 for group in "$1"*; do for try in 1 2 3 4 5; do [ -d "$group" ] || break; rmdir "$group" || sleep 0.1; done; done
 "#;
 
-/// The process id by which the kernel lists processes that are hidden from this process, such as those
-/// outside of a container. Their lab may be running.
+/// The kernel lists this id for a process that is invisible to this process, such as one outside of
+/// the container. The lab that started the invisible process may still be running.
 const HIDDEN_PROCESS: u32 = 0;
 
 /// Largest number of pages for each processor that the counts of a group may lack
 /// (`MEMCG_CHARGE_BATCH`).
 const UNSUMMED_PAGES_MAX: u64 = 64;
 
-const AS_ROOT: &str = "root may (sudo)";
-const BY_SYSTEMD: &str = "in a group that is delegated to you it works: systemd-run --user --scope --property=Delegate=yes readlab …";
-const BY_KERNEL: &str = "the kernel's command line can enable the controller: cgroup_enable=memory";
-const BY_PARENT: &str = "the group's owner can: echo +memory > cgroup.subtree_control in that folder";
-const BY_ENCLOSING: &str =
+const ROOT_REMEDY: &str = "root may (sudo)";
+const SYSTEMD_REMEDY: &str = "in a group that is delegated to you it works: systemd-run --user --scope --property=Delegate=yes readlab …";
+const KERNEL_REMEDY: &str = "the kernel's command line can enable the controller: cgroup_enable=memory";
+const PARENT_REMEDY: &str = "the group's owner can: echo +memory > cgroup.subtree_control in that folder";
+const ENCLOSING_REMEDY: &str =
     "the owner of an enclosing group that has it can: echo +memory > cgroup.subtree_control there";
-const BY_MOUNT: &str =
+const MOUNT_REMEDY: &str =
     "a container may if it is started with a writable /sys/fs/cgroup, such as by docker run --privileged";
-const BY_OWNER: &str = "the folder's owner can give it to this user: chown it and the files cgroup.* in it";
-const BY_MOVING: &str = "in that folder, move them one group down, then give the controller: mkdir others; for process in $(cat cgroup.procs); do echo $process > others/cgroup.procs; done; echo +memory > cgroup.subtree_control";
+const OWNER_REMEDY: &str =
+    "the folder's owner can give it to this user: chown it and the files cgroup.* in it";
+const MOVING_REMEDY: &str = "in that folder, move them one group down, then give the controller: mkdir others; for process in $(cat cgroup.procs); do echo $process > others/cgroup.procs; done; echo +memory > cgroup.subtree_control";
 
 /// Why no control group with a bound on memory can be made here, and what helps.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -89,18 +92,19 @@ enum GroupVersion {
     Two,
 }
 
-/// The group below which this process makes its groups.
+/// The parent group in which this process makes its groups.
 #[derive(Debug)]
 pub struct MemoryGroups {
     root: SystemRoot,
     parent: PathBuf,
     version: GroupVersion,
     /// Processes of this lab that must leave the parent group first; empty if none must.
-    inside: BTreeSet<u32>,
+    processes_to_move: BTreeSet<u32>,
+    /// True after `begin`: the groups must be removed, and the launcher knows the command for it.
     has_begun: bool,
     /// The locked folder of the lab's own processes; `None` if they have not entered one.
     lab_lock: Option<File>,
-    made: AtomicU32,
+    made_count: AtomicU32,
 }
 
 /// A control group for the processes of one contender. Dropping it removes the group, after its
@@ -116,12 +120,12 @@ pub struct MemoryGroup {
 /// Memory for which a group is charged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupMemory {
-    /// Page cache of files, as the kernel last summed it up.
+    /// Page cache of files, as the kernel last added up the counts of all processors.
     pub cache_bytes: u64,
     /// The most page cache that the group can be charged for: the kernel sums up the counts of the
     /// processors only when they have changed by some pages.
     pub cache_bytes_max: u64,
-    /// Everything else: memory of processes, and of the kernel for them.
+    /// All other memory: that of the processes, and kernel memory that serves them.
     pub other_bytes: u64,
 }
 
@@ -132,8 +136,8 @@ pub struct GroupCounters {
     pub refaults: Option<u64>,
     /// Pages that were examined in order to reclaim memory.
     pub pages_scanned: Option<u64>,
-    /// True if `pages_scanned` counts those of the whole machine, as in version 1.
-    pub scans_are_of_machine: bool,
+    /// True if `pages_scanned` counts the pages of the whole machine, as in version 1.
+    pub has_scans_of_machine: bool,
     /// Time in which a task of the group waited for memory; `None` in version 1, and if the kernel
     /// measures no pressure.
     pub stall_ns: Option<u64>,
@@ -142,7 +146,7 @@ pub struct GroupCounters {
 }
 
 impl MemoryGroups {
-    /// Finds where this process may make groups. Changes nothing.
+    /// Finds the parent group in which this process may make groups. Changes nothing.
     pub fn find() -> Result<MemoryGroups, MemoryGroupError> {
         MemoryGroups::find_below(&SystemRoot::default(), &own_processes(), is_root())
     }
@@ -154,48 +158,49 @@ impl MemoryGroups {
     ) -> Result<MemoryGroups, MemoryGroupError> {
         let (unified, older): (Vec<GroupFolder>, Vec<GroupFolder>) =
             folders_in(root, CONTROLLER).into_iter().partition(|folder| folder.is_unified);
-        let found = |parent: &Path, version, inside| MemoryGroups {
+        let found = |parent: &Path, version, processes_to_move| MemoryGroups {
             root: root.clone(),
             parent: parent.to_owned(),
             version,
-            inside,
+            processes_to_move,
             has_begun: false,
             lab_lock: None,
-            made: AtomicU32::new(0),
+            made_count: AtomicU32::new(0),
         };
         let nothing = BTreeSet::new;
         if let Some(nearest) = older.first() {
             let writable = older.iter().find(|folder| is_writable(folder));
             return match writable {
                 Some(folder) => Ok(found(&folder.path, GroupVersion::One, nothing())),
-                None => Err(not_allowed(nearest, if is_root { BY_OWNER } else { AS_ROOT })),
+                None => Err(not_allowed_error(nearest, if is_root { OWNER_REMEDY } else { ROOT_REMEDY })),
             };
         }
         let Some(own_group) = unified.first() else {
             let reason = "no hierarchy of control groups with the memory controller is mounted".to_owned();
-            return Err(MemoryGroupError { reason, remedy: BY_KERNEL });
+            return Err(MemoryGroupError { reason, remedy: KERNEL_REMEDY });
         };
         let nearest = own_group.path.as_path();
-        let gives = |folder: &GroupFolder| has_word(&folder.path.join(GIVEN_CONTROLLERS), CONTROLLER);
+        let gives = |folder: &GroupFolder| has_word(&folder.path.join(GIVEN_CONTROLLERS_FILE), CONTROLLER);
         let is_ours = |folder: &GroupFolder| {
-            is_writable(folder) && check_writable(&folder.path.join(PROCESSES)).is_ok()
+            is_writable(folder) && check_writable(&folder.path.join(PROCESSES_FILE)).is_ok()
         };
         if let Some(folder) = unified.iter().find(|folder| gives(folder) && is_ours(folder)) {
             return Ok(found(&folder.path, GroupVersion::Two, nothing()));
         }
-        if !has_word(&nearest.join(CONTROLLERS), CONTROLLER) {
+        if !has_word(&nearest.join(CONTROLLERS_FILE), CONTROLLER) {
             let reason = format!("{} has no memory controller", nearest.display());
-            let may_give = unified.iter().any(|folder| has_word(&folder.path.join(CONTROLLERS), CONTROLLER));
+            let may_give =
+                unified.iter().any(|folder| has_word(&folder.path.join(CONTROLLERS_FILE), CONTROLLER));
             let remedy = match may_give {
-                false => BY_KERNEL,
-                true if own_group.is_read_only => BY_MOUNT,
-                true if is_root => BY_ENCLOSING,
-                true => BY_SYSTEMD,
+                false => KERNEL_REMEDY,
+                true if own_group.is_read_only => MOUNT_REMEDY,
+                true if is_root => ENCLOSING_REMEDY,
+                true => SYSTEMD_REMEDY,
             };
             return Err(MemoryGroupError { reason, remedy });
         }
-        if !is_ours(own_group) || check_writable(&nearest.join(GIVEN_CONTROLLERS)).is_err() {
-            return Err(not_allowed(own_group, if is_root { BY_OWNER } else { BY_SYSTEMD }));
+        if !is_ours(own_group) || check_writable(&nearest.join(GIVEN_CONTROLLERS_FILE)).is_err() {
+            return Err(not_allowed_error(own_group, if is_root { OWNER_REMEDY } else { SYSTEMD_REMEDY }));
         }
         let inside = processes_in(nearest);
         if inside.is_subset(own) {
@@ -205,23 +210,24 @@ impl MemoryGroups {
         let is_outermost = !nearest.join("cgroup.type").exists();
         let reason = foreign_words(nearest);
         let remedy = match is_root {
-            _ if is_outermost => BY_PARENT,
-            true => BY_MOVING,
-            false => BY_SYSTEMD,
+            _ if is_outermost => PARENT_REMEDY,
+            true => MOVING_REMEDY,
+            false => SYSTEMD_REMEDY,
         };
         Err(MemoryGroupError { reason, remedy })
     }
 
-    /// Removes what labs that were killed together with their launchers have left in any group that
-    /// this process sees, as far as this user may. A delegated group in which such a lab moved its own
-    /// processes down takes no process before that, not even the next lab.
+    /// Removes groups of labs that were killed together with their launchers, in all groups that
+    /// this process sees, as far as this user has the permission. Without this, a delegated group
+    /// in which a killed lab moved its processes into a child group accepts no process, not even
+    /// the next lab.
     pub fn remove_abandoned() {
         remove_abandoned_below(&SystemRoot::default());
     }
 
-    /// Makes sure that the groups of this lab are removed if it is killed, after these other commands
-    /// that undo what the lab is about to change under `lock`, and moves the lab's own processes out
-    /// of the parent group where that is needed.
+    /// Makes the launcher remove the groups of this lab if the lab is killed. The launcher first
+    /// runs `other_undo`: commands that undo what the lab is about to change under `lock`. Also
+    /// moves the lab's own processes out of the parent group if there are any in it.
     pub fn begin(&mut self, other_undo: &[CommandLine], lock: Option<&SettingsLock>) -> io::Result<()> {
         let undo = [other_undo, &[self.removal_command()][..]].concat();
         match lock {
@@ -232,25 +238,27 @@ impl MemoryGroups {
         self.enter_lab_folder()
     }
 
-    /// Moves the lab's own processes out of the parent group, which then gives its controllers to the
-    /// groups below. Processes that are not readlab's may have entered it since it was found.
+    /// Moves the lab's own processes out of the parent group, and enables the controller for its
+    /// child groups. Fails if a process that is not readlab's has entered the parent group
+    /// meanwhile.
     fn enter_lab_folder(&mut self) -> io::Result<()> {
-        if self.inside.is_empty() {
+        if self.processes_to_move.is_empty() {
             return Ok(());
         }
-        let own = &self.inside | &own_processes();
+        let own = &self.processes_to_move | &own_processes();
         if !processes_in(&self.parent).is_subset(&own) {
             return Err(io::Error::other(foreign_words(&self.parent)));
         }
         fs::create_dir(self.lab_folder())?;
         self.lab_lock = Some(lock_folder(&self.lab_folder())?);
         move_processes(&self.parent, &self.lab_folder());
-        fs::write(self.parent.join(GIVEN_CONTROLLERS), "+memory")
+        fs::write(self.parent.join(GIVEN_CONTROLLERS_FILE), "+memory")
     }
 
-    /// Makes a group without a limit. It may not swap, so that its memory is what its limit says.
+    /// Makes a group without a limit. Its processes may not swap, so that the limit bounds all of
+    /// their memory.
     pub fn make(&self) -> io::Result<MemoryGroup> {
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let number = self.made_count.fetch_add(1, Ordering::Relaxed);
         let folder = self.parent.join(format!("{}{number}", self.own_prefix()));
         fs::create_dir(&folder)?;
         let lock = lock_folder(&folder)?;
@@ -264,7 +272,7 @@ impl MemoryGroups {
         Ok(group)
     }
 
-    /// How groups are made here, for reports.
+    /// The version of control groups and the parent group, in words for reports.
     pub fn describe(&self) -> String {
         let version = match self.version {
             GroupVersion::One => "version 1",
@@ -282,12 +290,12 @@ impl MemoryGroups {
         self.parent.join(format!("{NAME_PREFIX}{}{LAB_SUFFIX}", std::process::id()))
     }
 
-    /// Whether another lab has groups in the parent group, which lose their bounds if it no longer
-    /// gives its controllers.
-    fn is_beside_others(&self) -> bool {
+    /// True if another lab has groups in the parent group. These lose their bounds if the
+    /// controller is disabled for child groups of the parent group.
+    fn has_groups_of_other_labs(&self) -> bool {
         let entries = fs::read_dir(&self.parent).into_iter().flatten().flatten();
         let mut folders = entries.map(|entry| entry.path()).filter(|path| !is_lab_folder(path));
-        folders.any(|folder| lab_of(&folder).is_some_and(|lab| lab != std::process::id()))
+        folders.any(|folder| lab_pid_of(&folder).is_some_and(|lab| lab != std::process::id()))
     }
 
     fn removal_command(&self) -> CommandLine {
@@ -303,7 +311,7 @@ impl Drop for MemoryGroups {
         if !self.has_begun {
             return;
         }
-        if self.lab_lock.is_some() && !self.is_beside_others() {
+        if self.lab_lock.is_some() && !self.has_groups_of_other_labs() {
             leave_lab_folder(&self.parent, &self.lab_folder());
         }
         let is_own = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(&self.own_prefix()));
@@ -318,7 +326,7 @@ impl Drop for MemoryGroups {
 impl MemoryGroup {
     /// The file to which a process writes `0` to enter the group.
     pub fn processes_file(&self) -> PathBuf {
-        self.folder.join(PROCESSES)
+        self.folder.join(PROCESSES_FILE)
     }
 
     /// Bounds the memory of the group; the kernel reclaims what exceeds the limit.
@@ -344,7 +352,7 @@ impl MemoryGroup {
         // Both versions count memory that processes share, and files in memory only, as page cache.
         let cache_bytes = with_shared_bytes.saturating_sub(field(&statistics, "shmem ").unwrap_or(0));
         let unsummed_bytes = UNSUMMED_PAGES_MAX * page_bytes() * cpu::online(&self.root).len() as u64;
-        Ok(GroupMemory::between([before_bytes, after_bytes], cache_bytes, unsummed_bytes))
+        Ok(GroupMemory::from_readings([before_bytes, after_bytes], cache_bytes, unsummed_bytes))
     }
 
     pub fn counters(&self) -> io::Result<GroupCounters> {
@@ -369,7 +377,7 @@ impl MemoryGroup {
         Ok(GroupCounters {
             refaults: field(&statistics, "workingset_refault_file "),
             pages_scanned,
-            scans_are_of_machine: self.version == GroupVersion::One,
+            has_scans_of_machine: self.version == GroupVersion::One,
             stall_ns,
             oom_kills: field(&kills, "oom_kill ").unwrap_or(0),
         })
@@ -387,7 +395,7 @@ impl Drop for MemoryGroup {
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                     std::thread::sleep(REMOVAL_PAUSE);
                 }
-                // What cannot be removed now is removed when the lab ends.
+                // A group that cannot be removed now is removed when the lab ends.
                 _ => return,
             }
         }
@@ -395,10 +403,11 @@ impl Drop for MemoryGroup {
 }
 
 impl GroupMemory {
-    /// The page cache was read between these two readings of the usage. A contender that reads
-    /// meanwhile brings megabytes into the page cache between two files that the lab reads. The
-    /// smaller usage counts, so that these bytes are not taken for memory of its processes.
-    fn between(usage_bytes: [u64; 2], cache_bytes: u64, unsummed_bytes: u64) -> GroupMemory {
+    /// Computes the memory from the page cache and from two readings of the total usage, one before
+    /// and one after the page cache was read. A contender that reads files meanwhile changes the
+    /// page cache by megabytes between the readings. The smaller usage is used, so that these bytes
+    /// are not counted as memory of its processes.
+    fn from_readings(usage_bytes: [u64; 2], cache_bytes: u64, unsummed_bytes: u64) -> GroupMemory {
         let [before_bytes, after_bytes] = usage_bytes;
         GroupMemory {
             cache_bytes,
@@ -415,7 +424,7 @@ impl GroupCounters {
         GroupCounters {
             refaults: difference(self.refaults, before.refaults),
             pages_scanned: difference(self.pages_scanned, before.pages_scanned),
-            scans_are_of_machine: self.scans_are_of_machine,
+            has_scans_of_machine: self.has_scans_of_machine,
             stall_ns: difference(self.stall_ns, before.stall_ns),
             oom_kills: self.oom_kills.saturating_sub(before.oom_kills),
         }
@@ -426,26 +435,27 @@ fn is_writable(folder: &GroupFolder) -> bool {
     !folder.is_read_only && check_writable(&folder.path).is_ok()
 }
 
-/// That no group can be made in a folder, with what helps this user where the folder can be written at
-/// all.
-fn not_allowed(folder: &GroupFolder, remedy: &'static str) -> MemoryGroupError {
+/// The error that no group can be made in this folder. `remedy` helps if the folder is writable for
+/// anyone; a read-only mount has its own remedy.
+fn not_allowed_error(folder: &GroupFolder, remedy: &'static str) -> MemoryGroupError {
     let path = folder.path.display();
     if folder.is_read_only {
-        return MemoryGroupError { reason: format!("{path} is mounted read-only"), remedy: BY_MOUNT };
+        return MemoryGroupError { reason: format!("{path} is mounted read-only"), remedy: MOUNT_REMEDY };
     }
     MemoryGroupError { reason: format!("this user may not make groups in {path}"), remedy }
 }
 
-/// Moves the processes of a lab back into the parent group and removes their group. In reverse order of
-/// entering it: a group that gives controllers away takes no processes.
+/// Moves the processes of a lab back into the parent group and removes their group. The controller
+/// is disabled for child groups first, because the parent group accepts no processes before that.
 fn leave_lab_folder(parent: &Path, lab_folder: &Path) {
-    let _ = fs::write(parent.join(GIVEN_CONTROLLERS), "-memory");
+    let _ = fs::write(parent.join(GIVEN_CONTROLLERS_FILE), "-memory");
     move_processes(lab_folder, parent);
     let _ = fs::remove_dir(lab_folder);
 }
 
-/// Opens the folder of a group and locks it, by which labs in other namespaces of processes see that it is
-/// in use. Where it cannot be locked, they cannot lock it either, and leave it.
+/// Opens and locks the folder of a group, so that labs in other PID namespaces see that the group
+/// is in use. If the file system has no locks, the other labs cannot lock the folder either, and
+/// keep it.
 fn lock_folder(folder: &Path) -> io::Result<File> {
     let file = File::open(folder)?;
     let _ = file.lock_shared();
@@ -471,14 +481,15 @@ fn remove_abandoned_below(root: &SystemRoot) {
     folders.iter().filter(is_top).for_each(|top| remove_abandoned_in(root, &top.path));
 }
 
-/// Removes what labs that run no longer have left in a group and in all groups below it. The process id
-/// of a lab is that of its own namespace, so what is locked is in use, too.
+/// Removes groups of labs that have ended, in a group and in all groups below it. A lab in another
+/// PID namespace may be running although no process here has its id; the lock shows that its group
+/// is in use.
 fn remove_abandoned_in(root: &SystemRoot, parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let (mut of_running, mut abandoned) = (0, Vec::new());
     for folder in folders.map(|entry| entry.path()) {
-        match lab_of(&folder) {
+        match lab_pid_of(&folder) {
             None => remove_abandoned_in(root, &folder),
             Some(lab) if root.join(format!("proc/{lab}")).exists() => of_running += 1,
             Some(_) => match lock_unheld(&folder) {
@@ -498,12 +509,12 @@ fn remove_abandoned_in(root: &SystemRoot, parent: &Path) {
 }
 
 /// The process id of the lab that made a group, by the name of the group; `None` for other groups.
-fn lab_of(group: &Path) -> Option<u32> {
+fn lab_pid_of(group: &Path) -> Option<u32> {
     let (lab, _) = group.file_name()?.to_str()?.strip_prefix(NAME_PREFIX)?.split_once('-')?;
     lab.parse().ok()
 }
 
-/// Whether a folder is by its name the group of a lab's own processes.
+/// True if the name of the group is that of a group for a lab's own processes.
 fn is_lab_folder(group: &Path) -> bool {
     group.as_os_str().as_encoded_bytes().ends_with(LAB_SUFFIX.as_bytes())
 }
@@ -523,16 +534,15 @@ fn own_processes() -> BTreeSet<u32> {
     }
 }
 
-/// Moves all processes of a group into another. One that has ended meanwhile cannot be moved and
-/// need not be.
+/// Moves all processes of a group into another group, except processes that have ended meanwhile.
 fn move_processes(from: &Path, to: &Path) {
     for process in processes_in(from) {
-        let _ = fs::write(to.join(PROCESSES), process.to_string());
+        let _ = fs::write(to.join(PROCESSES_FILE), process.to_string());
     }
 }
 
 fn processes_in(folder: &Path) -> BTreeSet<u32> {
-    let text = fs::read_to_string(folder.join(PROCESSES)).unwrap_or_default();
+    let text = fs::read_to_string(folder.join(PROCESSES_FILE)).unwrap_or_default();
     text.lines().filter_map(|line| line.trim().parse().ok()).collect()
 }
 
@@ -587,23 +597,23 @@ mod tests {
             fs::write(path, text).unwrap();
         }
 
-        /// A group of version 2 with the controllers that it has and gives, and its processes; `None`
-        /// if this user may not move processes into it.
+        /// A group of version 2 with the controllers that it has and gives, and its processes;
+        /// `None` if this user may not move processes into it.
         fn group(&self, path: &str, has: &str, gives: &str, processes: Option<&str>) -> &Machine {
             let file = |name: &str| format!("sys/fs/cgroup{path}/{name}");
             let line = |words: &str| if words.is_empty() { String::new() } else { format!("{words}\n") };
-            self.write(&file(CONTROLLERS), &line(has));
-            self.write(&file(GIVEN_CONTROLLERS), &line(gives));
+            self.write(&file(CONTROLLERS_FILE), &line(has));
+            self.write(&file(GIVEN_CONTROLLERS_FILE), &line(gives));
             if !path.is_empty() {
                 self.write(&file("cgroup.type"), "domain\n");
             }
-            processes.iter().for_each(|processes| self.write(&file(PROCESSES), processes));
+            processes.iter().for_each(|processes| self.write(&file(PROCESSES_FILE), processes));
             self
         }
 
         /// A machine with version 2 alone, as a container sees it: by a namespace of its own.
         fn container(mount_option: &str, processes: Option<&str>) -> Machine {
-            // As docker shows them with --cgroupns=private.
+            // The files that docker shows with --cgroupns=private.
             let mounts = format!(
                 "1032 1027 0:26 / /sys/fs/cgroup {mount_option},nosuid,nodev,noexec,relatime - cgroup2 cgroup rw,nsdelegate,memory_recursiveprot\n"
             );
@@ -631,14 +641,14 @@ mod tests {
         #[track_caller]
         fn assert_possible(folder: &Path) {
             let text = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
-            let given = text(folder.join(GIVEN_CONTROLLERS));
+            let given = text(folder.join(GIVEN_CONTROLLERS_FILE));
             let is_inner = folder.join("cgroup.type").exists();
-            let is_without_processes = text(folder.join(PROCESSES)).is_empty();
+            let is_without_processes = text(folder.join(PROCESSES_FILE)).is_empty();
             assert!(given.is_empty() || !is_inner || is_without_processes, "{}", folder.display());
-            let is_unified = folder.join(CONTROLLERS).exists();
+            let is_unified = folder.join(CONTROLLERS_FILE).exists();
             for inner in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
-                if is_unified && inner.join(CONTROLLERS).exists() {
-                    assert_eq!(text(inner.join(CONTROLLERS)), given, "{}", inner.display());
+                if is_unified && inner.join(CONTROLLERS_FILE).exists() {
+                    assert_eq!(text(inner.join(CONTROLLERS_FILE)), given, "{}", inner.display());
                 }
                 if inner.is_dir() {
                     Machine::assert_possible(&inner);
@@ -656,14 +666,14 @@ mod tests {
             self.find_as(false)
         }
 
-        /// What is written, in this order, to the files by which a group takes processes and gives
-        /// controllers.
+        /// The texts that `act` writes to the group's files `cgroup.procs` and
+        /// `cgroup.subtree_control`, in this order.
         fn writes_to(&self, group: &str, act: impl FnOnce()) -> String {
             let pipe = self.at("pipe");
             make_pipe(&pipe).unwrap();
-            // Open at both ends, so that no opening waits for the other end.
+            // The test opens both ends of the pipe, so that no opening of the pipe waits.
             let mut ends = fs::File::options().read(true).write(true).open(&pipe).unwrap();
-            for name in [PROCESSES, GIVEN_CONTROLLERS] {
+            for name in [PROCESSES_FILE, GIVEN_CONTROLLERS_FILE] {
                 let file = self.at(group).join(name);
                 fs::remove_file(&file).unwrap();
                 symlink(&pipe, file).unwrap();
@@ -679,7 +689,7 @@ mod tests {
         fn parent(&self) -> (String, Vec<u32>) {
             let found = self.find().unwrap();
             let parent = found.parent.strip_prefix(self.folder.path()).unwrap().display().to_string();
-            (parent, found.inside.iter().copied().collect())
+            (parent, found.processes_to_move.iter().copied().collect())
         }
 
         fn error(&self) -> MemoryGroupError {
@@ -710,7 +720,7 @@ mod tests {
         let of_memory = "33 24 0:31 / /sys/fs/cgroup/memory rw,nosuid,nodev,noexec,relatime shared:18 - cgroup cgroup rw,memory\n";
         let groups = format!("1:name=systemd:{session}\n0::{session}\n");
         let machine = Machine::new(&format!("{mounts}{of_memory}"), &format!("9:memory:{session}\n{groups}"));
-        machine.write(&format!("sys/fs/cgroup/memory{session}/{PROCESSES}"), "4711\n");
+        machine.write(&format!("sys/fs/cgroup/memory{session}/{PROCESSES_FILE}"), "4711\n");
         machine.write("sys/fs/cgroup/unified/cgroup.controllers", "");
         machine.group(&format!("/unified{session}"), "", "", Some("4711\n"));
         assert_eq!(machine.find().unwrap().version, GroupVersion::One);
@@ -722,7 +732,7 @@ mod tests {
         machine.group(&format!("/unified{session}"), "", "", Some("4711\n"));
         let error = machine.find_as(true).unwrap_err();
         assert!(error.reason.ends_with("session-3.scope has no memory controller"), "{error}");
-        assert_eq!(error.remedy, BY_ENCLOSING);
+        assert_eq!(error.remedy, ENCLOSING_REMEDY);
     }
 
     #[test]
@@ -739,7 +749,7 @@ mod tests {
         for is_root in [true, false] {
             let error = container("ro").find_as(is_root).unwrap_err();
             assert!(error.reason.ends_with("is mounted read-only"), "{error}");
-            assert_eq!(error.remedy, BY_MOUNT);
+            assert_eq!(error.remedy, MOUNT_REMEDY);
         }
     }
 
@@ -748,12 +758,12 @@ mod tests {
         // The lab is the container's first process.
         let alone = Machine::container("rw", Some("4711\n4712\n"));
         assert_eq!(alone.parent(), ("sys/fs/cgroup".to_owned(), vec![LAB, LAB + 1]));
-        // A shell is the first.
+        // A shell is the container's first process.
         let beside_others = Machine::container("rw", Some("1\n4711\n4712\n"));
         let error = beside_others.find_as(true).unwrap_err();
         assert!(error.reason.ends_with("has processes that are not readlab's"), "{error}");
-        assert_eq!(error.remedy, BY_MOVING);
-        // As that remedy does.
+        assert_eq!(error.remedy, MOVING_REMEDY);
+        // The state after the commands of the remedy.
         beside_others.write("proc/self/cgroup", "0::/others\n");
         beside_others.group("", ALL_CONTROLLERS, "memory", Some(""));
         beside_others.group("/others", "memory", "", Some("1\n4711\n4712\n"));
@@ -762,7 +772,7 @@ mod tests {
         for is_root in [true, false] {
             let error = read_only.find_as(is_root).unwrap_err();
             assert!(error.reason.ends_with("is mounted read-only"), "{error}");
-            assert_eq!(error.remedy, BY_MOUNT);
+            assert_eq!(error.remedy, MOUNT_REMEDY);
         }
     }
 
@@ -796,7 +806,7 @@ mod tests {
 
     #[test]
     fn in_a_scope_of_systemd_run_the_slice_around_it_is_used() {
-        // As under systemd-run --user --scope --property=Delegate=yes in a session.
+        // The groups under systemd-run --user --scope --property=Delegate=yes in a session.
         let app = "/user.slice/user-1000.slice/user@1000.service/app.slice";
         let scope = format!("{app}/run-r6a1f0c.scope");
         let machine = Machine::unified(&scope);
@@ -831,12 +841,12 @@ mod tests {
         machine.group("/run.scope", "memory pids", "", Some("4000\n4711\n"));
         let error = machine.error();
         assert!(error.reason.ends_with("run.scope has processes that are not readlab's"), "{error}");
-        assert_eq!(error.remedy, BY_SYSTEMD);
-        assert_eq!(machine.find_as(true).unwrap_err().remedy, BY_MOVING);
+        assert_eq!(error.remedy, SYSTEMD_REMEDY);
+        assert_eq!(machine.find_as(true).unwrap_err().remedy, MOVING_REMEDY);
         // In the outermost group, whose processes can stay.
         let machine = Machine::unified("/");
         machine.group("", ALL_CONTROLLERS, "pids", Some("1\n2\n4711\n"));
-        assert_eq!(machine.error().remedy, BY_PARENT);
+        assert_eq!(machine.error().remedy, PARENT_REMEDY);
     }
 
     /// A machine where the lab has moved into this group, out of the group that was delegated to it.
@@ -874,9 +884,9 @@ mod tests {
         let mut groups = machine.find().unwrap();
         groups.enter_lab_folder().unwrap();
         let lab_folder = format!("readlab-{}-lab", std::process::id());
-        assert_eq!(machine.text(&format!("sys/fs/cgroup/run.scope/{lab_folder}/{PROCESSES}")), "4712");
+        assert_eq!(machine.text(&format!("sys/fs/cgroup/run.scope/{lab_folder}/{PROCESSES_FILE}")), "4712");
         assert_eq!(machine.text("sys/fs/cgroup/run.scope/cgroup.subtree_control"), "+memory");
-        groups.inside.clear();
+        groups.processes_to_move.clear();
         groups.enter_lab_folder().expect("processes that need not move are not moved twice");
         let machine = delegated(&lab_folder);
         let groups = machine.find().unwrap();
@@ -899,11 +909,11 @@ mod tests {
     fn a_group_gives_its_controllers_on_while_another_lab_has_groups_in_it() {
         let machine = delegated(&format!("readlab-{}-lab", std::process::id()));
         let groups = machine.find().unwrap();
-        assert!(!groups.is_beside_others());
+        assert!(!groups.has_groups_of_other_labs());
         fs::create_dir(machine.at("sys/fs/cgroup/run.scope/readlab-1-lab")).unwrap();
-        assert!(!groups.is_beside_others(), "without a bound");
+        assert!(!groups.has_groups_of_other_labs(), "without a bound");
         fs::create_dir(machine.at("sys/fs/cgroup/run.scope/readlab-1-0")).unwrap();
-        assert!(groups.is_beside_others());
+        assert!(groups.has_groups_of_other_labs());
         let CommandLine { program, args, .. } = groups.removal_command();
         let run = || assert!(Command::new(&program).args(&args).output().is_ok());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", run), "4711\n4712\nend");
@@ -967,12 +977,12 @@ mod tests {
         assert!(error.to_string().contains("this user may not make groups in"), "{error}");
         assert!(error.to_string().contains("systemd-run --user --scope"), "{error}");
         // No manager of this user can help root, who is not the owner in a namespace of users.
-        assert_eq!(machine.find_as(true).unwrap_err().remedy, BY_OWNER);
+        assert_eq!(machine.find_as(true).unwrap_err().remedy, OWNER_REMEDY);
         let machine = Machine::unified("/a");
         machine.group("/a", "cpu", "", Some("4711\n")).group("", "cpu memory", "cpu", Some(""));
         assert!(machine.error().reason.ends_with("/a has no memory controller"));
-        assert_eq!(machine.error().remedy, BY_SYSTEMD);
-        assert_eq!(machine.find_as(true).unwrap_err().remedy, BY_ENCLOSING);
+        assert_eq!(machine.error().remedy, SYSTEMD_REMEDY);
+        assert_eq!(machine.find_as(true).unwrap_err().remedy, ENCLOSING_REMEDY);
     }
 
     #[test]
@@ -980,16 +990,16 @@ mod tests {
         // A folder that is not there cannot be written, whoever the user is.
         let mounts = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n";
         let machine = Machine::new(mounts, "4:memory:/\n");
-        assert_eq!(machine.error().remedy, AS_ROOT);
-        assert_eq!(machine.find_as(true).unwrap_err().remedy, BY_OWNER);
+        assert_eq!(machine.error().remedy, ROOT_REMEDY);
+        assert_eq!(machine.find_as(true).unwrap_err().remedy, OWNER_REMEDY);
     }
 
     #[test]
     fn a_kernel_without_the_memory_controller_is_named() {
         let machine = Machine::unified("/");
         machine.group("", "cpuset cpu pids", "cpu", Some("1\n"));
-        assert_eq!(machine.error().remedy, BY_KERNEL);
-        assert_eq!(Machine::new("", "").error().remedy, BY_KERNEL);
+        assert_eq!(machine.error().remedy, KERNEL_REMEDY);
+        assert_eq!(Machine::new("", "").error().remedy, KERNEL_REMEDY);
     }
 
     #[test]
@@ -1018,7 +1028,7 @@ mod tests {
         let counted = GroupCounters {
             refaults: Some(12),
             pages_scanned: Some(75),
-            scans_are_of_machine: true,
+            has_scans_of_machine: true,
             stall_ns: None,
             oom_kills: 2,
         };
@@ -1046,7 +1056,7 @@ mod tests {
         let counted = GroupCounters {
             refaults: Some(30),
             pages_scanned: Some(64),
-            scans_are_of_machine: false,
+            has_scans_of_machine: false,
             stall_ns: Some(1_500_000),
             oom_kills: 3,
         };
@@ -1062,13 +1072,14 @@ mod tests {
     #[test]
     fn page_cache_that_changes_while_it_is_read_is_no_memory_of_the_processes() {
         const MIB: u64 = 1 << 20;
-        // 4 MiB of processes. The page cache grows from 20 to 28 MiB, and is read in between, or falls.
-        let growing = GroupMemory::between([24 * MIB, 32 * MIB], 21 * MIB, MIB / 2);
+        // 4 MiB of processes. The page cache grows from 20 to 28 MiB, and is read in between, or
+        // falls.
+        let growing = GroupMemory::from_readings([24 * MIB, 32 * MIB], 21 * MIB, MIB / 2);
         assert_eq!(growing.other_bytes, 3 * MIB, "at most the memory of the processes");
         assert_eq!(growing.cache_bytes_max, 21 * MIB + MIB / 2);
-        let falling = GroupMemory::between([32 * MIB, 24 * MIB], 27 * MIB, MIB / 2);
+        let falling = GroupMemory::from_readings([32 * MIB, 24 * MIB], 27 * MIB, MIB / 2);
         assert_eq!(falling.other_bytes, 0);
-        let resting = GroupMemory::between([24 * MIB; 2], 20 * MIB, 8 * MIB);
+        let resting = GroupMemory::from_readings([24 * MIB; 2], 20 * MIB, 8 * MIB);
         let expected = GroupMemory { cache_bytes: 20 * MIB, cache_bytes_max: 24 * MIB, other_bytes: 4 * MIB };
         assert_eq!(resting, expected);
     }
@@ -1100,6 +1111,6 @@ mod tests {
         let folder = made.folder.clone();
         assert!(lock_unheld(&folder).is_none(), "it is in use");
         assert_eq!(fs::read_to_string(folder.join("memory.swap.max")).unwrap(), "0");
-        assert_eq!(made.processes_file(), folder.join(PROCESSES));
+        assert_eq!(made.processes_file(), folder.join(PROCESSES_FILE));
     }
 }

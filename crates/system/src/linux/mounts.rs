@@ -26,7 +26,7 @@ pub struct Mount {
     pub kind: String,
     /// The mounted source: a device, a server's folder, or a name.
     pub source: PathBuf,
-    /// True if nothing can be written here, whoever the user is.
+    /// True if the mount is read-only for all users, root included.
     pub(super) is_read_only: bool,
     /// The options of the file system, still escaped.
     options: String,
@@ -112,7 +112,7 @@ impl Mount {
         upper.chain(lower).chain(self.values(&["lowerdir+", "datadir+"]).map(unescaped)).collect()
     }
 
-    /// True if the mount has this option, which has no value.
+    /// True if the mount has this option without a value, such as `rw`.
     pub fn has_option(&self, name: &str) -> bool {
         self.options.split(',').any(|option| option == name)
     }

@@ -24,12 +24,12 @@ pub fn read_by_process(pid: u32) -> Result<IoBytes, String> {
 pub fn read_by_lustre() -> Result<u64, String> {
     let folder = LUSTRE_STATISTICS.iter().map(Path::new).find(|folder| folder.is_dir());
     let folder = folder.ok_or("no count of Lustre's clients is visible (root reads more)")?;
-    sum_of(folder, "stats", parse_lustre)
+    sum_over_subfolders(folder, "stats", parse_lustre)
 }
 
 /// Bytes that this machine has read from CephFS storage, summed over all mounts.
 pub fn read_by_ceph() -> Result<u64, String> {
-    sum_of(Path::new(CEPH_STATISTICS), "metrics/size", parse_ceph)
+    sum_over_subfolders(Path::new(CEPH_STATISTICS), "metrics/size", parse_ceph)
 }
 
 /// Bytes that all network interfaces have received. The loopback interface is included, because the
@@ -42,7 +42,7 @@ pub fn received_by_interfaces(process: Option<u32>) -> Result<u64, String> {
 }
 
 /// Adds up the count that a file has in each subfolder of a folder.
-fn sum_of(folder: &Path, file: &str, parse: fn(&str) -> Option<u64>) -> Result<u64, String> {
+fn sum_over_subfolders(folder: &Path, file: &str, parse: fn(&str) -> Option<u64>) -> Result<u64, String> {
     let entries = fs::read_dir(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
     let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join(file)).collect();
     let texts = files.iter().filter_map(|path| fs::read_to_string(path).ok());
@@ -148,12 +148,12 @@ device nas:/export mounted on /mnt/again with fstype nfs4 statvers=1.1
     #[test]
     fn counts_of_several_clients_are_added_and_a_missing_count_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(sum_of(folder.path(), "stats", parse_lustre).is_err());
+        assert!(sum_over_subfolders(folder.path(), "stats", parse_lustre).is_err());
         for (client, bytes) in [("a", 5), ("b", 7)] {
             fs::create_dir(folder.path().join(client)).unwrap();
             let stats = format!("read_bytes 1 samples [bytes] 1 1 {bytes}\n");
             fs::write(folder.path().join(client).join("stats"), stats).unwrap();
         }
-        assert_eq!(sum_of(folder.path(), "stats", parse_lustre), Ok(12));
+        assert_eq!(sum_over_subfolders(folder.path(), "stats", parse_lustre), Ok(12));
     }
 }

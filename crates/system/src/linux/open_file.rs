@@ -12,13 +12,13 @@ const PRIVATE_MODE: u32 = 0o700;
 /// Opens a file for reading. It neither waits for the other end of a pipe nor makes a terminal the
 /// controlling terminal.
 pub fn open_without_waiting(path: &Path) -> io::Result<File> {
-    File::options().read(true).custom_flags(bits(OFlags::NONBLOCK | OFlags::NOCTTY)).open(path)
+    File::options().read(true).custom_flags(flag_bits(OFlags::NONBLOCK | OFlags::NOCTTY)).open(path)
 }
 
 /// Opens a pipe for writing. Without a reader it does not wait, but fails as not connected. Writes
 /// wait for the reader.
 pub fn open_pipe_with_reader(path: &Path) -> io::Result<File> {
-    let opened = File::options().write(true).custom_flags(bits(OFlags::NONBLOCK)).open(path);
+    let opened = File::options().write(true).custom_flags(flag_bits(OFlags::NONBLOCK)).open(path);
     let pipe = opened.map_err(|cause| match cause.raw_os_error() {
         Some(code) if code == Errno::NXIO.raw_os_error() => {
             io::Error::new(io::ErrorKind::NotConnected, "no program reads it")
@@ -32,7 +32,7 @@ pub fn open_pipe_with_reader(path: &Path) -> io::Result<File> {
 
 /// Creates a file for writing past the page cache.
 pub fn create_direct(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).custom_flags(bits(OFlags::DIRECT)).open(path)
+    OpenOptions::new().write(true).create_new(true).custom_flags(flag_bits(OFlags::DIRECT)).open(path)
 }
 
 /// Makes further reads and writes of this file use the page cache.
@@ -49,6 +49,6 @@ pub fn make_pipe(path: &Path) -> io::Result<()> {
     Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
 }
 
-fn bits(flags: OFlags) -> i32 {
+fn flag_bits(flags: OFlags) -> i32 {
     flags.bits().cast_signed()
 }

@@ -1,7 +1,7 @@
 //! Detects paths whose file system does not respond. A network or user-space file system may block
-//! a process that accesses a path for ever, even against signals. So only a child process accesses
-//! it, which shares nothing with this process but a copy of its memory. If the child cannot be
-//! killed, it is left to init, and this process can end.
+//! a process for ever when the process accesses a path, and even SIGKILL does not end the wait. So
+//! a forked child process accesses the path. If the child cannot be killed, init becomes its
+//! parent, and this process can end.
 
 use crate::descriptor::is_readable;
 use rustix::io::{Errno, retry_on_intr};
@@ -27,10 +27,10 @@ const DESCRIPTORS_MAX: RawFd = 1024;
 /// bytes.
 const STEPS_PER_PATH: usize = 2;
 
-/// Bytes of a folder that are read; more than its first entry has.
+/// Number of bytes that are read from a folder; its first entry is shorter.
 const ENTRIES_BYTES: usize = 1024;
 
-/// Bytes that are read at once for this process; as many as a pipe holds.
+/// Number of bytes of the file that the child reads at once; a pipe holds as many.
 const PIECE_BYTES: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,8 +103,8 @@ impl WatchedFile {
         Ok(WatchedFile { pipe, child, limit })
     }
 
-    /// Why the child has stopped writing: its exit code is 0 at the end of the file, and otherwise
-    /// the error number.
+    /// Waits for the child and returns the error that ended its reading. The child's exit code is 0
+    /// at the end of the file, and otherwise the error number.
     fn end(&mut self) -> io::Result<()> {
         let Some(child) = self.child.take() else { return Ok(()) };
         let ended = retry_on_intr(|| waitpid(Some(child), WaitOptions::empty()))?;
@@ -167,7 +167,7 @@ unsafe fn probe_paths(names: &[CString], asked: Probe, writer: RawFd) -> ! {
             report_step(writer);
             if file >= 0 {
                 if asked == Probe::Bytes && read_from.replace(status.st_dev) != Some(status.st_dev) {
-                    read_first(file, kind == libc::S_IFDIR);
+                    read_first_bytes(file, kind == libc::S_IFDIR);
                 }
                 libc::close(file);
             }
@@ -225,12 +225,12 @@ unsafe fn report_step(writer: RawFd) {
     }
 }
 
-/// Reads the first byte of a file, or the first entries of a folder. At most one page of a file
-/// becomes resident, because caches below the page cache also keep what was read.
+/// Reads the first byte of a file, or the first entries of a folder. Read-ahead is disabled, so
+/// that at most one page of the file enters the page cache and the caches below it.
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn read_first(file: RawFd, is_folder: bool) {
+unsafe fn read_first_bytes(file: RawFd, is_folder: bool) {
     let mut bytes = [0_u64; ENTRIES_BYTES / 8];
     // SAFETY: the pointer is to as many live bytes as are read.
     unsafe {

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SystemSetting {
-    /// The kernel's read-ahead: the file system's, if it has a setting of its own, else the device's.
+    /// The kernel's read-ahead, as set for the file system or, if it has no setting, for the
+    /// device.
     ReadAhead,
     /// The I/O scheduler of a device.
     Scheduler,
@@ -35,15 +36,15 @@ readlab_model::worded! {
     }
 }
 
-/// The files of the kernel that hold a setting. There are several if each device or processor has its
-/// own.
+/// The files of the kernel that hold a setting. There are several if each device or processor has
+/// its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingFiles {
     setting: SystemSetting,
     files: Vec<PathBuf>,
     /// For each target, the number of the file of its device or file system; empty for a setting of the
     /// whole machine.
-    of_targets: Targets<usize>,
+    file_indexes_of_targets: Targets<usize>,
 }
 
 /// Values of read-ahead that are raced if the user names none.
@@ -117,21 +118,21 @@ impl SettingFiles {
             None => {
                 let files: Vec<PathBuf> = files.into_iter().collect();
                 let number = |own: &PathBuf| files.iter().position(|file| file == own);
-                let of_targets = of_targets.iter().filter_map(number).collect();
-                Ok(SettingFiles { setting, files, of_targets })
+                let file_indexes_of_targets = of_targets.iter().filter_map(number).collect();
+                Ok(SettingFiles { setting, files, file_indexes_of_targets })
             }
         }
     }
 
     /// The number of the file that holds the setting for a target.
     pub fn file_of(&self, target: TargetIndex) -> usize {
-        self.of_targets.get(target).copied().unwrap_or(0)
+        self.file_indexes_of_targets.get(target).copied().unwrap_or(0)
     }
 
     /// The numbers of the targets that share a file, for each file that several targets share.
     pub fn sharing_targets(&self) -> Vec<Vec<TargetIndex>> {
         let targets_of = |file: usize| -> Vec<TargetIndex> {
-            let of_file = self.of_targets.numbered().filter(|(_, own)| **own == file);
+            let of_file = self.file_indexes_of_targets.numbered().filter(|(_, own)| **own == file);
             of_file.map(|(target, _)| target).collect()
         };
         (0..self.files.len()).map(targets_of).filter(|targets| targets.len() > 1).collect()
@@ -144,15 +145,15 @@ impl SettingFiles {
         })
     }
 
-    /// The current value of each file. Only the files of targets may have different values: the others
-    /// are of processors, and a trial runs on any of them.
+    /// The current value of each file. Files of devices or file systems may have different values.
+    /// All processors must have the same value, because a trial may run on any of them.
     pub fn read_values(&self) -> Result<Vec<String>, String> {
         let value = |file: &PathBuf| -> Result<String, String> {
             let text = fs::read(file).map_err(|cause| file_error(file, &cause))?;
             Ok(self.setting.value_in_line(String::from_utf8_lossy(&text).trim()))
         };
         let values = self.files.iter().map(value).collect::<Result<Vec<_>, _>>()?;
-        if self.of_targets.is_empty() {
+        if self.file_indexes_of_targets.is_empty() {
             self.single_value(&values)?;
         }
         Ok(values)
@@ -176,17 +177,17 @@ impl SettingFiles {
         }
     }
 
-    /// This value for each file.
+    /// A list that has this value once for each file.
     pub fn for_each_file(&self, value: &str) -> Vec<String> {
         vec![value.to_owned(); self.files.len()]
     }
 
-    /// Writes the value to every file, also behind one that fails. The first failure is returned.
+    /// Writes the value to every file, and continues after a failure. Returns the first failure.
     pub fn write_value(&self, value: &str) -> Result<(), String> {
         self.write_values(&self.for_each_file(value))
     }
 
-    /// Writes its value to each file, also behind one that fails. The first failure is returned.
+    /// Writes one value to each file, and continues after a failure. Returns the first failure.
     pub fn write_values(&self, values: &[String]) -> Result<(), String> {
         let texts = self.kernel_texts(values)?;
         let written = self.files.iter().zip(&texts).zip(values).map(|((file, text), value)| {
@@ -201,7 +202,8 @@ impl SettingFiles {
         values.iter().map(|value| self.setting.kernel_text(value)).collect()
     }
 
-    /// The values that the kernel offers for every file. If it lists none, some usual ones.
+    /// The values that the kernel offers for every file; some usual values if the kernel lists
+    /// none.
     pub fn offered_values(&self) -> Vec<String> {
         let words = |text: String| -> Vec<String> {
             text.split_ascii_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect()
@@ -226,7 +228,7 @@ impl SettingFiles {
         }
     }
 
-    /// The commands that write its value to each file.
+    /// One command for each file, which writes the file's value.
     pub fn commands_to_write(&self, values: &[String]) -> Result<Vec<CommandLine>, String> {
         let command = |(file, text): (&PathBuf, String)| {
             let args = vec!["-c".into(), WRITE_SCRIPT.into(), "sh".into(), text.into(), file.into()];

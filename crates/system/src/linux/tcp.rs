@@ -37,13 +37,13 @@ pub fn reset_at_end(connection: &TcpStream) -> io::Result<()> {
 /// serves all requests, so that a shortage of descriptors hides no user.
 #[derive(Debug)]
 pub struct PeerUsers {
-    kernel: Mutex<DiagSocket>,
+    diag_socket: Mutex<DiagSocket>,
 }
 
 #[derive(Debug)]
 struct DiagSocket {
     socket: OwnedFd,
-    asked: u32,
+    request_count: u32,
 }
 
 impl PeerUsers {
@@ -53,7 +53,7 @@ impl PeerUsers {
         let Ok(socket) = socket(AddressFamily::NETLINK, SocketType::DGRAM, Some(SOCK_DIAG)) else {
             return Ok(None);
         };
-        let users = PeerUsers { kernel: Mutex::new(DiagSocket { socket, asked: 0 }) };
+        let users = PeerUsers { diag_socket: Mutex::new(DiagSocket { socket, request_count: 0 }) };
         let client = TcpStream::connect(listener.local_addr()?)?;
         let own = client.local_addr()?;
         loop {
@@ -73,26 +73,27 @@ impl PeerUsers {
         else {
             return None;
         };
-        let mut kernel = self.kernel.lock().unwrap_or_else(PoisonError::into_inner);
-        kernel.asked = kernel.asked.wrapping_add(1);
-        let question = diag_request(kernel.asked, peer, own);
+        let mut kernel = self.diag_socket.lock().unwrap_or_else(PoisonError::into_inner);
+        kernel.request_count = kernel.request_count.wrapping_add(1);
+        let question = diag_request(kernel.request_count, peer, own);
         sendto(&kernel.socket, &question, SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).ok()?;
         loop {
             let mut answer = [0_u8; 512];
             let receive = || recv(&kernel.socket, &mut answer[..], RecvFlags::empty());
             let (bytes, _) = retry_on_intr(receive).ok()?;
             let field = |at: usize| Some(u32::from_ne_bytes(answer[at..at + 4].try_into().ok()?));
-            if field(8)? == kernel.asked {
+            if field(8)? == kernel.request_count {
                 // A socket that no process has open any more has inode 0, and user 0.
-                let is_there = bytes >= 88 && u16::from_ne_bytes([answer[4], answer[5]]) == BY_FAMILY;
+                let is_there =
+                    bytes >= 88 && u16::from_ne_bytes([answer[4], answer[5]]) == SOCK_DIAG_BY_FAMILY;
                 return if is_there && field(84)? != 0 { field(80) } else { None };
             }
         }
     }
 }
 
-/// `SOCK_DIAG_BY_FAMILY`.
-const BY_FAMILY: u16 = 20;
+/// The type of the request message and of its answer (linux/sock_diag.h).
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
 
 /// The request for the one socket from `from` to `to`: `struct nlmsghdr` and `struct
 /// inet_diag_req_v2`.
@@ -101,7 +102,8 @@ fn diag_request(number: u32, from: SocketAddrV4, to: SocketAddrV4) -> Vec<u8> {
     const TCP: u8 = 6;
     let family = u8::try_from(AddressFamily::INET.as_raw()).expect("it is 2");
     let ports = [from.port().to_be_bytes(), to.port().to_be_bytes()].concat();
-    let header = [&72_u32.to_ne_bytes()[..], &BY_FAMILY.to_ne_bytes(), &REQUEST.to_ne_bytes()].concat();
+    let header =
+        [&72_u32.to_ne_bytes()[..], &SOCK_DIAG_BY_FAMILY.to_ne_bytes(), &REQUEST.to_ne_bytes()].concat();
     let sockets = [&from.ip().octets()[..], &[0; 12], &to.ip().octets(), &[0; 12]].concat();
     let (number, states) = (number.to_ne_bytes(), u32::MAX.to_ne_bytes());
     let parts: [&[u8]; 9] =

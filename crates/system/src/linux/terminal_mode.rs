@@ -17,29 +17,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The bytes that are written when the terminal is restored.
-static FAREWELL: OnceLock<&'static [u8]> = OnceLock::new();
+static RESTORE_BYTES: OnceLock<&'static [u8]> = OnceLock::new();
 
 /// The terminal's mode before the lab changed it; `None` if the lab does not read its keys.
 static MODE_BEFORE: OnceLock<Termios> = OnceLock::new();
 
-/// Takes the terminal on standard error, or takes it again after Ctrl-Z. `farewell` is written when
-/// the terminal is restored. Returns `false` if the lab must not draw.
-pub fn take(farewell: &'static [u8]) -> bool {
+/// Takes the terminal on standard error, or takes it again after Ctrl-Z. `restore_bytes` is written
+/// when the terminal is restored. Returns `false` if the lab must not draw.
+pub fn take(restore_bytes: &'static [u8]) -> bool {
     if !may_draw() {
         return false;
     }
-    if FAREWELL.set(farewell).is_ok() {
+    if RESTORE_BYTES.set(restore_bytes).is_ok() {
         give_back_before_signals();
     }
     IS_TAKEN.store(true, Ordering::Relaxed);
     if has_keys() {
-        take_keys();
+        deliver_each_key();
     }
     true
 }
 
 /// Makes keys arrive as they are pressed, if the terminal delivers whole lines.
-fn take_keys() {
+fn deliver_each_key() {
     let Ok(mut mode) = tcgetattr(stdin()) else { return };
     if !mode.local_modes.contains(LocalModes::ICANON) {
         return;
@@ -64,8 +64,8 @@ pub fn give_back() {
         return;
     }
     // A terminal that accepts no bytes cannot be restored.
-    if let Some(farewell) = FAREWELL.get().filter(|_| may_draw()) {
-        let _ = rustix::io::write(stderr(), farewell);
+    if let Some(restore_bytes) = RESTORE_BYTES.get().filter(|_| may_draw()) {
+        let _ = rustix::io::write(stderr(), restore_bytes);
     }
     if let Some(before) = MODE_BEFORE.get().filter(|_| has_keys()) {
         let _ = tcsetattr(stdin(), OptionalActions::Now, before);
@@ -81,7 +81,7 @@ fn give_back_before_signals() {
             perform_default_action(signal);
         };
         // SAFETY: the handler makes system calls only, all of them async-signal-safe.
-        // Where the system refuses it, Ctrl-Z leaves the terminal as it is.
+        // If the system refuses the handler, Ctrl-Z leaves the terminal unrestored.
         let _ = unsafe { low_level::register(signal, handle) };
     }
 }

@@ -15,7 +15,7 @@ const OTHERS_WRITE: u32 = 0o002;
 
 /// Files and folders that build tools and runtimes look for in every folder above the one in which
 /// they start.
-const FOUND_ABOVE: [&str; 22] = [
+const NAMES_FOUND_ABOVE: [&str; 22] = [
     ".cargo",
     "Cargo.toml",
     "rust-toolchain",
@@ -75,7 +75,7 @@ pub fn check_found_above(folder: &Path) -> Result<(), Distrust> {
     // A program sees the folder in which it starts without symbolic links.
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let shared = folder.ancestors().skip(1).filter(|above| is_sticky(above));
-    shared.flat_map(|above| FOUND_ABOVE.map(|name| above.join(name))).try_for_each(|path| check(&path))
+    shared.flat_map(|above| NAMES_FOUND_ABOVE.map(|name| above.join(name))).try_for_each(|path| check(&path))
 }
 
 fn is_sticky(folder: &Path) -> bool {

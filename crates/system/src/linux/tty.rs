@@ -36,12 +36,12 @@ pub fn size_of_stderr() -> Size {
 /// True if standard error is a terminal on which this process may draw. It may not draw while a
 /// shell or another program is in the foreground.
 pub fn may_draw() -> bool {
-    isatty(stderr()) && is_in_front(stderr()) != Some(false)
+    isatty(stderr()) && is_in_foreground(stderr()) != Some(false)
 }
 
 /// True if standard input is a terminal and its keys go to this process.
 pub fn has_keys() -> bool {
-    is_in_front(stdin()) == Some(true)
+    is_in_foreground(stdin()) == Some(true)
 }
 
 /// The keys pressed since the last call, without waiting; none if the keys do not go to this
@@ -63,6 +63,6 @@ pub fn pressed_keys() -> Vec<u8> {
 
 /// True if this process is in the terminal's foreground; `None` if it is not a terminal, or not the
 /// controlling terminal of this process.
-fn is_in_front(terminal: impl AsFd) -> Option<bool> {
+fn is_in_foreground(terminal: impl AsFd) -> Option<bool> {
     tcgetpgrp(terminal).ok().map(|group| group == getpgrp())
 }

@@ -1,5 +1,5 @@
-//! Counters that are read before and after every turn and are not of the contender's threads: of
-//! readlab itself, of the machine, and of control groups. A new counter is an entry in
+//! Counters that are read before and after every turn, except those of the contender's threads: the
+//! counters of readlab itself, of the machine, and of control groups. A new counter is an entry in
 //! `TURN_COUNTERS`.
 
 use super::control_group::ThrottledTime;

@@ -23,7 +23,7 @@ pub fn create(folder: &Path) -> io::Result<Option<File>> {
 }
 
 pub fn link(file: &File, path: &Path) -> io::Result<()> {
-    Ok(linkat(CWD, descriptor::path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    Ok(linkat(CWD, descriptor::path_by_descriptor(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 pub fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {

@@ -28,7 +28,7 @@ impl Memory {
 
     /// The most that can be cached now: available memory, or the limit of the control group if it
     /// is lower.
-    pub fn available_here_bytes(&self) -> u64 {
+    pub fn cacheable_now_bytes(&self) -> u64 {
         self.available_bytes.min(self.ceiling_bytes())
     }
 }
@@ -40,9 +40,9 @@ mod tests {
     #[test]
     fn available_memory_is_at_most_the_ceiling() {
         let memory = Memory::read();
-        assert!(memory.available_here_bytes() <= memory.ceiling_bytes());
+        assert!(memory.cacheable_now_bytes() <= memory.ceiling_bytes());
         assert!(memory.total_bytes > 0 && memory.available_bytes <= memory.total_bytes);
         let limited = Memory { total_bytes: 100, available_bytes: 50, limit_bytes: Some(20) };
-        assert_eq!((limited.ceiling_bytes(), limited.available_here_bytes()), (20, 20));
+        assert_eq!((limited.ceiling_bytes(), limited.cacheable_now_bytes()), (20, 20));
     }
 }

@@ -8,7 +8,7 @@ pub mod memory;
 #[cfg(target_os = "linux")]
 mod probe;
 
-/// The random id of the current boot; every boot has another.
+/// The random id of the current boot; each boot has a different id.
 #[cfg(target_os = "linux")]
 pub use crate::system::boot_id as boot;
 

@@ -11,12 +11,12 @@ use std::fmt::{Display, Write};
 /// Elements that never have content.
 const EMPTY_ELEMENTS: [&str; 7] = ["meta", "link", "br", "path", "line", "rect", "circle"];
 
-/// Marks a text as made by readlab, in HTML, SVG and Markdown. A file without the mark belongs to
-/// the user.
+/// The comment that marks an HTML, SVG or Markdown file as an output of readlab. A file without
+/// this mark belongs to the user and is never replaced.
 pub const MARK: &str = "<!-- made by readlab -->\n";
 
-const PAGE: &str = "<!DOCTYPE html>\n";
-const PICTURE: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+const PAGE_HEAD: &str = "<!DOCTYPE html>\n";
+const PICTURE_HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
@@ -26,21 +26,21 @@ pub struct Element {
 }
 
 pub fn page(html: Element) -> String {
-    format!("{PAGE}{MARK}{}\n", html.render())
+    format!("{PAGE_HEAD}{MARK}{}\n", html.render())
 }
 
 /// True if a file with this beginning is a page that readlab made.
 pub fn is_page(head: &str) -> bool {
-    is_marked(head, PAGE)
+    is_marked(head, PAGE_HEAD)
 }
 
 pub fn picture(svg: Element) -> String {
-    format!("{PICTURE}{MARK}{}\n", svg.render())
+    format!("{PICTURE_HEAD}{MARK}{}\n", svg.render())
 }
 
 /// True if a file with this beginning is a picture that readlab made.
 pub fn is_picture(head: &str) -> bool {
-    is_marked(head, PICTURE)
+    is_marked(head, PICTURE_HEAD)
 }
 
 fn is_marked(head: &str, format: &str) -> bool {
@@ -64,7 +64,7 @@ impl Element {
     }
 
     /// Adds an attribute if there is a value for it.
-    pub fn maybe(self, name: &'static str, value: Option<impl Display>) -> Element {
+    pub fn set_if_some(self, name: &'static str, value: Option<impl Display>) -> Element {
         match value {
             Some(value) => self.set(name, value),
             None => self,

@@ -59,12 +59,12 @@ fn cut_after(text: &str, columns: usize, first: usize) -> String {
 }
 
 /// The text, padded with spaces on the right.
-pub fn left(text: &str, columns: usize) -> String {
+pub fn left_aligned(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// The text, padded with spaces on the left.
-pub fn right(text: &str, columns: usize) -> String {
+pub fn right_aligned(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
@@ -100,6 +100,9 @@ mod tests {
 
     #[test]
     fn a_text_is_padded_to_its_columns() {
-        assert_eq!([left("漢", 4), right("ab", 4), left("abcde", 4)], ["漢  ", "  ab", "abcde"]);
+        assert_eq!(
+            [left_aligned("漢", 4), right_aligned("ab", 4), left_aligned("abcde", 4)],
+            ["漢  ", "  ab", "abcde"]
+        );
     }
 }

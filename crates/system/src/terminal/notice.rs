@@ -13,6 +13,6 @@ use std::io::Write;
 pub fn show(text: impl Display) {
     let mut stderr = std::io::stderr().lock();
     // There is no other place to report a failure of these writes.
-    let _ = screen::make_way(&mut stderr);
+    let _ = screen::erase_drawn_lines(&mut stderr);
     let _ = writeln!(stderr, "readlab: {}", printable(&text.to_string()));
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_obeyed(c) {
+        if is_unprintable(c) {
             shown.extend(c.escape_default());
         } else {
             shown.push(c);
@@ -24,23 +24,24 @@ pub fn display_path(path: &Path) -> String {
 
 /// True if a terminal acts on the character instead of showing it: a control character, or one of
 /// Unicode's format characters that are invisible or change the reading direction.
-pub fn is_obeyed(c: char) -> bool {
+pub fn is_unprintable(c: char) -> bool {
     let is_format =
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     c.is_control() || is_format
 }
 
-/// The error of a TOML file in one line: position, cause, and the line of the file.
+/// The error of a TOML text in one line: its position, its cause, and the line where it is.
 pub fn toml_cause(text: &str, error: &toml::de::Error) -> String {
     let cause = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     match error.span() {
-        Some(span) => cause_at(text, span.start, &cause),
+        Some(span) => cause_with_position(text, span.start, &cause),
         None => cause,
     }
 }
 
-/// The cause of an error in a text in one line: position, cause, and the line of the text.
-pub fn cause_at(text: &str, at: usize, cause: &str) -> String {
+/// An error at the byte offset `at` of a text in one line: its position, its cause, and the line
+/// where it is.
+pub fn cause_with_position(text: &str, at: usize, cause: &str) -> String {
     if !text.is_char_boundary(at) {
         return cause.to_owned();
     }

@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Erases the lines, shows the cursor where the first line was, and enables wrapping again.
-const FAREWELL: &str = "\r\x1b[J\x1b[?7h\x1b[?25h";
+const RESTORE_TERMINAL: &str = "\r\x1b[J\x1b[?7h\x1b[?25h";
 
-const ERASE: &str = "\r\x1b[J";
+const ERASE_BELOW: &str = "\r\x1b[J";
 
 /// Hides the cursor, disables wrapping, and moves to the beginning of the line.
 const BEGIN_DRAWING: &str = "\x1b[?25l\x1b[?7l\r";
@@ -103,12 +103,12 @@ impl Drop for Screen {
 }
 
 /// Erases the lines, if there are any, so that another line can be written in their place.
-pub(super) fn make_way(out: &mut impl Write) -> std::io::Result<()> {
-    if IS_DRAWN.swap(false, Ordering::Relaxed) { out.write_all(ERASE.as_bytes()) } else { Ok(()) }
+pub(super) fn erase_drawn_lines(out: &mut impl Write) -> std::io::Result<()> {
+    if IS_DRAWN.swap(false, Ordering::Relaxed) { out.write_all(ERASE_BELOW.as_bytes()) } else { Ok(()) }
 }
 
 fn write(text: &str) {
-    if terminal_mode::take(FAREWELL.as_bytes()) {
+    if terminal_mode::take(RESTORE_TERMINAL.as_bytes()) {
         IS_DRAWN.store(true, Ordering::Relaxed);
         // If standard error accepts no bytes, the run continues without drawing.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
@@ -163,7 +163,7 @@ mod tests {
     }
 
     /// The visible lines, without empty lines at the end.
-    fn seen(terminal: &Terminal) -> Vec<String> {
+    fn visible_lines(terminal: &Terminal) -> Vec<String> {
         let lines = terminal.screen().visible_lines();
         let mut lines: Vec<String> = lines.map(|line| line.text().trim_end().to_owned()).collect();
         lines.truncate(lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1));
@@ -179,12 +179,12 @@ mod tests {
         for mut terminal in terminals() {
             terminal.feed(frame(&lines(&["now: one", "row 1 of a long table", "row 2", "row 3"])).as_str());
             terminal.feed(frame(&lines(&["now: two", "row 1"])).as_str());
-            assert_eq!(seen(&terminal), ["$ readlab race f", "now: two", "row 1"]);
+            assert_eq!(visible_lines(&terminal), ["$ readlab race f", "now: two", "row 1"]);
             assert!(!terminal.cursor().visible);
             terminal.feed(frame_of_first_line("now").as_str());
-            assert_eq!(seen(&terminal), ["$ readlab race f", "now", "row 1"]);
-            terminal.feed(FAREWELL);
-            assert_eq!(seen(&terminal), ["$ readlab race f"]);
+            assert_eq!(visible_lines(&terminal), ["$ readlab race f", "now", "row 1"]);
+            terminal.feed(RESTORE_TERMINAL);
+            assert_eq!(visible_lines(&terminal), ["$ readlab race f"]);
             let cursor = terminal.cursor();
             assert!(cursor.visible && (cursor.col, cursor.row) == (0, 1), "{cursor:?}");
         }
@@ -199,7 +199,7 @@ mod tests {
                     .feed(frame(&wide.iter().map(|line| cut(line, columns)).collect::<Vec<_>>()).as_str());
                 terminal.resize(if columns == 40 { 15 } else { 20 }, 12);
                 terminal.feed(frame(&lines(&["narrow", "lines"])).as_str());
-                let seen = seen(&terminal);
+                let seen = visible_lines(&terminal);
                 let own = seen.iter().position(|line| line == "narrow").unwrap();
                 assert_eq!(seen[own..], ["narrow", "lines"], "{columns}");
                 assert!(!seen[..own].iter().any(|line| line.contains("line")), "{columns}: {seen:?}");
@@ -222,7 +222,7 @@ mod tests {
             terminal.feed(frame(&wide).as_str());
             terminal.feed(frame(&lines(&["narrow", "lines"])).as_str());
             // The line above may have scrolled off the screen.
-            let seen = seen(&terminal);
+            let seen = visible_lines(&terminal);
             assert!(
                 seen == ["narrow", "lines"] || seen == ["$ readlab race f", "narrow", "lines"],
                 "{seen:?}"
@@ -238,7 +238,7 @@ mod tests {
             for _ in 0..3 {
                 terminal.feed(frame(&lines(&["one", "two", "three"])).as_str());
             }
-            assert_eq!(seen(&terminal)[8..], ["the last line", "one", "two", "three"]);
+            assert_eq!(visible_lines(&terminal)[8..], ["the last line", "one", "two", "three"]);
         }
     }
 
@@ -246,9 +246,9 @@ mod tests {
     fn a_notice_replaces_the_drawn_lines() {
         for mut terminal in terminals() {
             terminal.feed(frame(&lines(&["one", "two", "three"])).as_str());
-            terminal.feed(format!("{ERASE}readlab: a notice\r\n").as_str());
+            terminal.feed(format!("{ERASE_BELOW}readlab: a notice\r\n").as_str());
             terminal.feed(frame(&lines(&["four"])).as_str());
-            assert_eq!(seen(&terminal), ["$ readlab race f", "readlab: a notice", "four"]);
+            assert_eq!(visible_lines(&terminal), ["$ readlab race f", "readlab: a notice", "four"]);
         }
     }
 }

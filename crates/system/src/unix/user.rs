@@ -23,7 +23,7 @@ pub fn is_alone_in_group(group: u32, users: &[u32]) -> bool {
 }
 
 fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
-    const ROOTS_OWN: u32 = 0;
+    const ROOT_GROUP: u32 = 0;
     let number = |field: Option<&str>| field.and_then(|field| field.parse::<u32>().ok());
     let fields = |line: &str| line.split(':').map(str::to_owned).collect::<Vec<_>>();
     let accounts: Vec<Vec<String>> = accounts.lines().map(fields).collect();
@@ -42,7 +42,7 @@ fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
     let has_others = accounts
         .iter()
         .any(|account| number(account.get(3).map(String::as_str)) == Some(group) && !is_one_of_them(account));
-    known && (group == ROOTS_OWN || !has_others)
+    known && (group == ROOT_GROUP || !has_others)
 }
 
 /// The users that are trusted like the user: root, the user, and the user who became root by sudo.

@@ -7,28 +7,35 @@ use readlab_system::file_status::is_dax;
 use readlab_system::machine::memory::Memory;
 use std::fs::File;
 
-/// The percentage of the available memory up to which a whole file is expected to stay cached.
+/// A file is expected to stay cached if it is at most this percentage of the available memory.
 const CACHED_PERCENT_MAX: u64 = 80;
 
-pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
+/// The cautions about one file.
+pub fn cautions_of_file(
+    file: &File,
+    size_bytes: u64,
+    filesystem: Filesystem,
+    extents: Option<&Extents>,
+) -> Vec<String> {
     let empty = "The file is empty: only the cost of opening and closing it can be measured.";
     let direct = "The file is mapped straight from its device (DAX): it is never in the page cache.";
     let empty = (size_bytes == 0).then(|| empty.to_owned()).into_iter();
     let direct = is_dax(file).then(|| direct.to_owned());
-    let cautions = empty.chain(about_backing(filesystem)).chain(direct);
-    cautions.chain(about_bytes(size_bytes, extents)).collect()
+    let cautions = empty.chain(backing_caution(filesystem)).chain(direct);
+    cautions.chain(byte_cautions(size_bytes, extents)).collect()
 }
 
-pub fn of_files(size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
-    about_backing(filesystem).into_iter().chain(about_bytes(size_bytes, extents)).collect()
+/// The cautions about the files of a tree, which have this size together.
+pub fn cautions_of_files(size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
+    backing_caution(filesystem).into_iter().chain(byte_cautions(size_bytes, extents)).collect()
 }
 
-fn about_bytes(size_bytes: u64, extents: Option<&Extents>) -> impl Iterator<Item = String> {
-    let memory = about_memory(size_bytes, &Memory::read());
-    extents.into_iter().flat_map(about_extents).chain(memory)
+fn byte_cautions(size_bytes: u64, extents: Option<&Extents>) -> impl Iterator<Item = String> {
+    let memory = memory_caution(size_bytes, &Memory::read());
+    extents.into_iter().flat_map(extent_cautions).chain(memory)
 }
 
-fn about_backing(filesystem: Filesystem) -> Option<String> {
+fn backing_caution(filesystem: Filesystem) -> Option<String> {
     match filesystem.backing {
         Backing::Device => None,
         Backing::Memory => Some(format!("The file is in memory ({filesystem}): it cannot be cold.")),
@@ -47,7 +54,7 @@ fn about_backing(filesystem: Filesystem) -> Option<String> {
 }
 
 /// Cautions about bytes that are not stored on the device as they are read.
-fn about_extents(extents: &Extents) -> Vec<String> {
+fn extent_cautions(extents: &Extents) -> Vec<String> {
     let mut cautions = Vec::new();
     for (bytes, text) in [
         (extents.hole_bytes, "are holes: they read as zeros and come from no device."),
@@ -68,17 +75,17 @@ fn about_extents(extents: &Extents) -> Vec<String> {
     cautions
 }
 
-/// A caution about a file that may not fit into memory.
-fn about_memory(size_bytes: u64, memory: &Memory) -> Option<String> {
-    let larger = larger_than_memory(size_bytes, memory)?;
+/// A caution about a file that may not fit into memory; `None` if it fits.
+fn memory_caution(size_bytes: u64, memory: &Memory) -> Option<String> {
+    let larger = excess_of_memory_words(size_bytes, memory)?;
     Some(format!("The file ({}) is {larger}: warm may be impossible.", Bytes(size_bytes).binary()))
 }
 
-/// A caution about targets that may not fit into memory together, although each of them does.
-pub fn about_targets_together(sizes_bytes: &[u64], memory: &Memory) -> Option<String> {
+/// A caution about targets that may not fit into memory together, although each of them fits.
+pub fn joint_memory_caution(sizes_bytes: &[u64], memory: &Memory) -> Option<String> {
     let all_bytes = sizes_bytes.iter().fold(0, |all: u64, size_bytes| all.saturating_add(*size_bytes));
-    let larger = larger_than_memory(all_bytes, memory)?;
-    let has_large_one = sizes_bytes.iter().any(|bytes| larger_than_memory(*bytes, memory).is_some());
+    let larger = excess_of_memory_words(all_bytes, memory)?;
+    let has_large_one = sizes_bytes.iter().any(|bytes| excess_of_memory_words(*bytes, memory).is_some());
     (!has_large_one).then(|| {
         format!(
             "the targets together ({}) are {larger}: warm may be impossible; --apart reads one after the other",
@@ -87,9 +94,9 @@ pub fn about_targets_together(sizes_bytes: &[u64], memory: &Memory) -> Option<St
     })
 }
 
-/// Says that this many bytes are more than can stay cached; `None` if they fit.
-fn larger_than_memory(size_bytes: u64, memory: &Memory) -> Option<String> {
-    let available = memory.available_here_bytes();
+/// States that this many bytes are more than can stay cached; `None` if they fit.
+fn excess_of_memory_words(size_bytes: u64, memory: &Memory) -> Option<String> {
+    let available = memory.cacheable_now_bytes();
     let is_larger = u128::from(size_bytes) * 100 > u128::from(available) * u128::from(CACHED_PERCENT_MAX);
     let available = Bytes(available).binary();
     is_larger.then(|| format!("larger than {CACHED_PERCENT_MAX} % of the memory available ({available})"))
@@ -103,23 +110,23 @@ mod tests {
     #[test]
     fn a_plain_file_that_fits_needs_no_caution() {
         let memory = Memory { total_bytes: 1000, available_bytes: 1000, limit_bytes: None };
-        assert_eq!(about_memory(800, &memory), None);
-        assert!(about_memory(801, &memory).unwrap().contains("80 %"));
-        assert_eq!(about_targets_together(&[400, 400], &memory), None);
-        assert!(about_targets_together(&[401, 400], &memory).unwrap().contains("--apart"));
-        assert_eq!(about_targets_together(&[801, 1], &memory), None, "the large target has its own caution");
+        assert_eq!(memory_caution(800, &memory), None);
+        assert!(memory_caution(801, &memory).unwrap().contains("80 %"));
+        assert_eq!(joint_memory_caution(&[400, 400], &memory), None);
+        assert!(joint_memory_caution(&[401, 400], &memory).unwrap().contains("--apart"));
+        assert_eq!(joint_memory_caution(&[801, 1], &memory), None, "the large target has its own caution");
         let group = Memory { limit_bytes: Some(100), ..memory };
-        assert!(about_memory(81, &group).unwrap().contains("100 B"));
-        assert!(about_extents(&Extents { count: 3, ..Extents::default() }).is_empty());
+        assert!(memory_caution(81, &group).unwrap().contains("100 B"));
+        assert!(extent_cautions(&Extents { count: 3, ..Extents::default() }).is_empty());
         let ext4 = FilesystemType { number: 0xef53, name: Some("ext4") };
-        assert_eq!(about_backing(Filesystem::from(ext4)), None);
+        assert_eq!(backing_caution(Filesystem::from(ext4)), None);
     }
 
     #[test]
     fn each_peculiar_extent_has_a_sentence() {
         let extents =
             Extents { count: 4, hole_bytes: 1, unwritten_bytes: 2, encoded_bytes: 3000, inline_bytes: 4 };
-        let cautions = about_extents(&extents);
+        let cautions = extent_cautions(&extents);
         assert_eq!(cautions.len(), 4);
         assert!(cautions[2].contains("3.00 kB") && cautions[2].contains("compressed"), "{}", cautions[2]);
     }

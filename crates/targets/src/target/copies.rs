@@ -2,8 +2,9 @@
 //! its own copy.
 //!
 //! The copies are written byte by byte into a folder of readlab's own on the same file system, and
-//! removed with it. System calls that share extents would not make them separate files for the
-//! device. The control of the page cache treats the file and its copies as the files of a tree.
+//! are removed with this folder. System calls that share extents would not make them separate files
+//! for the device. The control of the page cache treats the file and its copies as the files of a
+//! tree.
 
 use super::tree::{ListSource, TreeRequest};
 use super::{Target, TargetError};
@@ -21,22 +22,24 @@ use std::sync::Arc;
 
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Additional free space that is required, as a fraction (one tenth) of the size of the copies.
-const MARGIN_PART: u64 = 10;
+/// The size of the copies ÷ the additional free space that is required.
+const MARGIN_DIVISOR: u64 = 10;
 
-/// Called before every piece with the number of bytes so far; an error ends the copying.
+/// A function that is called before every piece with the number of bytes so far. If it returns an
+/// error, the copying ends.
 pub type CopyCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Copies {
     /// The file and its copies, as the files of a tree.
-    pub all: Box<Target>,
+    pub tree_target: Box<Target>,
     /// The paths of the file and its copies, the file first.
     files: Vec<PathBuf>,
     folder: Arc<Scratch>,
 }
 
 impl Copies {
+    /// Writes copies of a file into a folder below `below`.
     pub fn make(file: &Path, below: &Path, copies: u32, check: CopyCheck) -> Result<Copies, TargetError> {
         let size_bytes = fs::metadata(file).map_err(TargetError::io(file))?.len();
         check_space(below, size_bytes.saturating_mul(u64::from(copies)))?;
@@ -51,6 +54,7 @@ impl Copies {
         Copies::new(files, Arc::new(folder))
     }
 
+    /// The file and the copies that this many readers read.
     pub fn for_readers(&self, readers: u32) -> Result<Copies, TargetError> {
         let files = self.files.iter().take(readers as usize).cloned().collect();
         Copies::new(files, Arc::clone(&self.folder))
@@ -62,17 +66,18 @@ impl Copies {
         fs::write(&list, names.join(&0)).map_err(TargetError::io(&list))?;
         let request =
             TreeRequest { order: TreeOrder::Directory, ..TreeRequest::by_name(ListSource::List(list)) };
-        let all = Box::new(Target::examine_tree(&request)?);
-        Ok(Copies { all, files, folder })
+        let tree_target = Box::new(Target::examine_tree(&request)?);
+        Ok(Copies { tree_target, files, folder })
     }
 
-    pub(super) fn of_reader(&self, reader: usize) -> Option<&Path> {
+    /// The path that a reader reads, numbered from 0; `None` if there are fewer copies.
+    pub(super) fn path_of_reader(&self, reader: usize) -> Option<&Path> {
         self.files.get(reader).map(PathBuf::as_path)
     }
 }
 
 pub(super) fn check_space(below: &Path, bytes: u64) -> Result<(), TargetError> {
-    let needed_bytes = bytes.saturating_add(bytes / MARGIN_PART);
+    let needed_bytes = bytes.saturating_add(bytes / MARGIN_DIVISOR);
     let free_bytes = free_bytes(below).map_err(TargetError::io(below))?;
     if free_bytes < needed_bytes {
         let why = format!("{} are needed for copies and {} are free", Bytes(needed_bytes), Bytes(free_bytes));
@@ -97,7 +102,7 @@ fn write_copy(file: &Path, copy: &Path, check: CopyCheck) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::tests::folder;
+    use crate::target::tests::folder_on_device;
 
     fn entries(folder: &Path) -> usize {
         fs::read_dir(folder).unwrap().count()
@@ -105,19 +110,20 @@ mod tests {
 
     #[test]
     fn each_reader_has_a_copy_with_equal_bytes_and_all_copies_are_removed() {
-        let folder = folder();
+        let folder = folder_on_device();
         let file = folder.path().join("f\nile");
         fs::write(&file, "x".repeat(3 * PIECE_BYTES + 5)).unwrap();
         let copies = Copies::make(&file, folder.path(), 2, &|_| Ok(())).unwrap();
-        let words: Vec<PathBuf> = (0..4).filter_map(|it| copies.of_reader(it)).map(Path::to_owned).collect();
+        let words: Vec<PathBuf> =
+            (0..4).filter_map(|it| copies.path_of_reader(it)).map(Path::to_owned).collect();
         assert_eq!(words.len(), 3);
         assert_eq!(words[0], file);
         for word in &words {
             assert_eq!(fs::read(word).unwrap(), fs::read(&file).unwrap(), "{}", word.display());
         }
-        assert_eq!(copies.all.facts.size_bytes, 3 * (3 * PIECE_BYTES as u64 + 5));
+        assert_eq!(copies.tree_target.facts.size_bytes, 3 * (3 * PIECE_BYTES as u64 + 5));
         let two = copies.for_readers(2).unwrap();
-        assert_eq!(two.all.facts.size_bytes, 2 * (3 * PIECE_BYTES as u64 + 5));
+        assert_eq!(two.tree_target.facts.size_bytes, 2 * (3 * PIECE_BYTES as u64 + 5));
         drop(copies);
         assert_eq!(entries(folder.path()), 2, "as long as one is left, the folder is");
         drop(two);
@@ -126,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_copy_is_removed_and_the_error_names_the_cause() {
-        let folder = folder();
+        let folder = folder_on_device();
         let file = folder.path().join("file");
         fs::write(&file, "x".repeat(3 * PIECE_BYTES)).unwrap();
         let stop = |bytes| if bytes < 4 << 20 { Ok(()) } else { Err(io::Error::other("stopped")) };
@@ -137,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_folder_on_another_file_system_or_without_space_is_rejected_by_name() {
-        let folder = folder();
+        let folder = folder_on_device();
         let file = folder.path().join("file");
         fs::write(&file, "x").unwrap();
         let error = Copies::make(&file, Path::new("/dev/shm"), 1, &|_| Ok(())).unwrap_err();

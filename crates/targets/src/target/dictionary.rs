@@ -1,5 +1,5 @@
-//! The zstd dictionary with which a target was compressed. The user names it; it is recognised by
-//! its digest, and contenders get its path.
+//! The zstd dictionary with which a target was compressed. The user names its file. Its digest
+//! shows whether it has changed, and contenders get its path.
 //!
 //! A dictionary is a file that `zstd --train` wrote, with an identifier that frames repeat, or any
 //! other bytes. [`readlab_corpus`] decodes zstd with a dictionary.
@@ -13,8 +13,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A larger file is not a dictionary: every decoder holds the whole dictionary in memory, and `zstd
-/// --train` writes 110 KiB.
+/// A larger file is not accepted as a dictionary. Every decoder holds the whole dictionary in
+/// memory, and the command `zstd --train` writes 110 KiB.
 const BYTES_MAX: u64 = 64 << 20;
 
 /// Examines a dictionary and returns the facts that a record keeps about it.
@@ -34,7 +34,8 @@ pub fn examine(named: &Path) -> Result<Dictionary, TargetError> {
     Ok(Dictionary { path, size_bytes, digest, id })
 }
 
-pub fn bytes(dictionary: &Dictionary) -> io::Result<Vec<u8>> {
+/// Reads the dictionary again; an error if it has changed.
+pub fn read_unchanged(dictionary: &Dictionary) -> io::Result<Vec<u8>> {
     let path = Path::new(&dictionary.path);
     let bytes = read(path).map_err(io::Error::other)?;
     if digest(&bytes) == dictionary.digest {
@@ -43,7 +44,7 @@ pub fn bytes(dictionary: &Dictionary) -> io::Result<Vec<u8>> {
     Err(io::Error::other(format!("{}: the dictionary has changed", display_path(path))))
 }
 
-/// The content of a file; for a file larger than a dictionary its beginning.
+/// The content of a file; only its beginning if it is too large for a dictionary.
 fn read(path: &Path) -> Result<Vec<u8>, TargetError> {
     let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
     let io = TargetError::io(path);
@@ -70,10 +71,13 @@ mod tests {
         fs::write(&path, "any bytes").unwrap();
         let dictionary = examine(&path).unwrap();
         assert_eq!((dictionary.size_bytes, dictionary.id), (9, None));
-        assert_eq!(dictionary.variable(), (DICTIONARY_VARIABLE.into(), path.clone().into_os_string()));
-        assert_eq!(bytes(&dictionary).unwrap(), b"any bytes");
+        assert_eq!(
+            dictionary.environment_variable(),
+            (DICTIONARY_VARIABLE.into(), path.clone().into_os_string())
+        );
+        assert_eq!(read_unchanged(&dictionary).unwrap(), b"any bytes");
         fs::write(&path, "any BYTES").unwrap();
-        let said = bytes(&dictionary).unwrap_err().to_string();
+        let said = read_unchanged(&dictionary).unwrap_err().to_string();
         assert!(said.ends_with("d\\nict: the dictionary has changed"), "{said}");
     }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// No code decides by the reason.
+    /// A refusal whose reason is only shown to the user; no code distinguishes such reasons.
     #[error("{0}")]
     Refused(String),
     #[error(transparent)]
@@ -24,8 +24,8 @@ pub enum TargetError {
     Redirected {
         name: String,
         code: u16,
-        /// The other URL. It may contain a secret of the user, so it is never written into a
-        /// record.
+        /// The URL on the other server. It may contain a secret of the user, so it is never written
+        /// into a record.
         to: String,
     },
     #[error(
@@ -37,7 +37,8 @@ pub enum TargetError {
 }
 
 impl TargetError {
-    /// The error for a file whose file system is on a network or in user space and does not respond.
+    /// The error for a file whose file system is on a network or in user space and does not
+    /// respond.
     pub fn no_answer(path: &Path) -> TargetError {
         let seconds = ANSWER_LIMIT.as_secs();
         TargetError::about(path, format!("its file system did not answer within {seconds} s"))
@@ -53,7 +54,7 @@ impl TargetError {
     }
 }
 
-/// The error for a word of the user that was made absolute to `path` and could not be examined.
+/// The error for a word of the user that could not be examined. `path` is its absolute path.
 pub(super) fn refusal_of_word(word: &Path, path: &Path, cause: io::Error) -> TargetError {
     let word = display_path(word);
     let shown = secret::redact_url(&word);

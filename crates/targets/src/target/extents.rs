@@ -14,10 +14,11 @@ use std::ops::Range;
 
 /// Reads the extents of a file. Dirty pages are written back first.
 pub fn read(file: &File) -> io::Result<Extents> {
-    of_range(file, 0..FileStatus::read(file)?.size_bytes)
+    read_range(file, 0..FileStatus::read(file)?.size_bytes)
 }
 
-pub fn of_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
+/// Reads the extents in a range of a file.
+pub fn read_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
     let mut found = Extents::default();
     let mut at = range.start;
     extents::for_each(file, range.clone(), |extent| at = count_extent(&mut found, extent, at, range.end))?;

@@ -34,9 +34,9 @@ pub enum RemoteCounter {
     Lustre,
     /// Bytes that CephFS has read from its storage.
     Ceph,
-    /// The network interfaces alone, which also count what others receive.
+    /// Only the network interfaces, which also count bytes that other programs receive.
     Interfaces,
-    /// Nothing: its bytes may come over a bus of a virtual machine or from a shared disk.
+    /// No counter: the bytes may come over a bus of a virtual machine or from a shared disk.
     Nothing,
 }
 
@@ -65,7 +65,7 @@ pub struct Filesystem {
 impl Filesystem {
     /// The file system of an open file; a block device counts as a file system itself.
     pub fn read(file: &File) -> io::Result<Filesystem> {
-        // The device node is in memory (devtmpfs), but the bytes of the device are not.
+        // The file of a block device is in memory (devtmpfs), but the bytes of the device are not.
         let kind = if let FileKind::BlockDevice(_) = FileStatus::read(file)?.kind {
             FilesystemType { number: 0, name: Some("block device") }
         } else {

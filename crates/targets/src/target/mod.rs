@@ -3,8 +3,7 @@
 //!
 //! The facts are collected once before measuring. A file's
 //! [`readlab_model::target::identity::Identity`] or a URL's [`web::Version`] is compared around
-//! every sample to detect a change. A file is opened read-only, and never in a way that could
-//! block.
+//! every sample to detect a change. Files are opened read-only, and opening a file never waits.
 
 pub mod caution;
 pub mod copies;
@@ -29,7 +28,7 @@ use copies::Copies;
 pub use error::TargetError;
 use error::{refusal, refusal_of_word};
 use filesystem::{Backing, Filesystem};
-use layers::{Chain, Evictable};
+use layers::{Chain, EvictableFiles};
 pub use path::absolute_without_dot_dot;
 use places::FilePlaces;
 use readlab_model::target::device::Device;
@@ -70,8 +69,9 @@ pub struct Target {
     /// Copies of the file, if each of several readers reads its own copy.
     pub copies: Option<Copies>,
     pub facts: TargetFacts,
-    /// The files below the target whose pages are evicted for a cold reading, the nearest first.
-    pub evictable: Evictable,
+    /// The files below the target whose pages are evicted for a cold reading, from the nearest
+    /// layer downwards.
+    pub evictable: EvictableFiles,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,9 +81,10 @@ pub enum Place {
     /// A file that contenders read from readlab's own server.
     Served {
         file: PathBuf,
-        /// What is requested from the server.
+        /// The content that contenders request from the server.
         remote: Box<RemoteTarget>,
     },
+    /// The content of a URL or an object on another server.
     Web(Box<RemoteTarget>),
     /// Many files that contenders open.
     Tree(Arc<Tree>),
@@ -95,16 +96,17 @@ pub enum Place {
 pub enum AcceptedKinds {
     /// Only regular files.
     Files,
+    /// Regular files and block devices.
     Devices,
 }
 
 /// How long a file system may take for its first response.
 pub const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
-/// Rejects the first of these names whose file system does not respond, before readlab itself would
-/// wait for it. Words that are not paths are left to their own checks.
-pub fn check_answers(words: &[&Path]) -> Result<(), TargetError> {
-    check_responses(words, Probe::Bytes)
+/// An error if the file system of one of these names does not respond, because readlab itself would
+/// wait for it. Words that are not paths are checked elsewhere.
+pub fn check_filesystems_respond(words: &[&Path]) -> Result<(), TargetError> {
+    check_responses_to(words, Probe::Bytes)
 }
 
 /// True if a file system that may stop responding may be read, because it contains one of these
@@ -117,16 +119,16 @@ pub fn may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
     !points.is_empty() && (is_more_read || words.iter().any(|word| mounts::leads_to(word, &points)))
 }
 
-fn check_responses(words: &[&Path], asked: Probe) -> Result<(), TargetError> {
-    match silent::first_unresponsive(words, asked, ANSWER_LIMIT) {
+fn check_responses_to(words: &[&Path], probe: Probe) -> Result<(), TargetError> {
+    match silent::first_unresponsive(words, probe, ANSWER_LIMIT) {
         Some(at) => Err(TargetError::no_answer(words[at])),
         None => Ok(()),
     }
 }
 
-/// The files whose file systems respond. Files in the same folder as one that does not respond are
+/// The files whose file systems respond. Files in the folder of a file that does not respond are
 /// left out too.
-pub fn keep_answering(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+pub fn keep_responsive(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     loop {
         let names: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         let Some(at) = silent::first_unresponsive(&names, Probe::Status, ANSWER_LIMIT) else { return files };
@@ -157,30 +159,30 @@ impl Target {
         check_size(path, &file, size_bytes, filesystem)?;
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         let extents = extents::read(&file).ok();
-        let cautions = caution::all(&file, size_bytes, filesystem, extents.as_ref());
-        let facts = TargetFacts { size_bytes, cautions, extents, ..TargetFacts::at(path) };
-        let (facts, evictable) = with_storage(facts, &real, &file, &status, filesystem);
+        let cautions = caution::cautions_of_file(&file, size_bytes, filesystem, extents.as_ref());
+        let facts = TargetFacts { size_bytes, cautions, extents, ..TargetFacts::with_path(path) };
+        let (facts, evictable) = with_storage_facts(facts, &real, &file, &status, filesystem);
         Ok(Target { place: Place::File(path.clone()), part: None, copies: None, facts, evictable })
     }
 
     /// Restricts the target to the part of one of several readers.
-    pub fn split(&mut self, reader: u32, readers: NonZero<u32>) -> Result<(), TargetError> {
+    pub fn restrict_to_part_of(&mut self, reader: u32, readers: NonZero<u32>) -> Result<(), TargetError> {
         let Place::File(path) = &self.place else { return Ok(()) };
         let size_bytes = self.facts.size_bytes;
         let too_small = || {
             let size = Bytes(size_bytes).binary();
             TargetError::about(path, format!("{size} is too small to be split by {readers}"))
         };
-        let part = part::part_of(size_bytes, reader, readers).ok_or_else(too_small)?;
+        let part = part::part_of_reader(size_bytes, reader, readers).ok_or_else(too_small)?;
         self.restrict_to_part(part)
     }
 
-    /// Restricts the target to a range. That of a file is extended to the begin of its first page,
-    /// because contenders map it from there. Another server must declare the size of the content,
-    /// and that it answers requests for ranges.
+    /// Restricts the target to a range. In a file, the range is extended to the beginning of its
+    /// first page, because contenders can only map whole pages. Another server must declare the
+    /// size of the content, and that it answers requests for ranges.
     pub fn restrict_to_range(&mut self, range: FileRange) -> Result<(), TargetError> {
         let file_bytes = self.facts.size_bytes;
-        let Some(path) = self.path_of_ranges()? else { return Ok(()) };
+        let Some(path) = self.path_for_ranges()? else { return Ok(()) };
         let asked =
             range.bytes_in_file(file_bytes).filter(|asked| asked.end <= file_bytes && !asked.is_empty());
         let outside = || {
@@ -205,9 +207,9 @@ impl Target {
         self.restrict_to_part(part)
     }
 
-    /// The file, or the name of the content on another server, of which ranges can be read; `None` for
-    /// other targets.
-    fn path_of_ranges(&self) -> Result<Option<PathBuf>, TargetError> {
+    /// The file of which ranges can be read, or the name of such content on another server; `None`
+    /// for other targets.
+    fn path_for_ranges(&self) -> Result<Option<PathBuf>, TargetError> {
         match &self.place {
             Place::File(path) => Ok(Some(path.clone())),
             Place::Web(remote) if remote.has_ranges && self.facts.size_bytes > 0 => {
@@ -232,7 +234,7 @@ impl Target {
         match &self.place {
             Place::File(path) => {
                 let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
-                self.facts.extents = extents::of_range(&file, part.range()).ok();
+                self.facts.extents = extents::read_range(&file, part.range()).ok();
             }
             Place::Web(_) => {}
             Place::Tree(_) | Place::Blocks(_) | Place::Served { .. } => return Ok(()),
@@ -242,6 +244,7 @@ impl Target {
         Ok(())
     }
 
+    /// Sets the dictionary with which the target is decoded; an error if the target is not a zstd.
     pub fn decode_with(&mut self, dictionary: &Path) -> Result<(), TargetError> {
         let no_zstd = |path: &Path| TargetError::about(path, "--dictionary decodes a zstd, and this is none");
         let Some(path) = self.file() else { return Err(no_zstd(Path::new(&self.name()))) };
@@ -265,13 +268,13 @@ impl Target {
             Place::Tree(_) | Place::Served { .. } | Place::Web(_) => return Ok(()),
         };
         self.facts.kind = TargetKind::from_server(Http::Own, source.store());
-        let mut remote = RemoteTarget::of_own_server(source, options)?;
+        let mut remote = RemoteTarget::on_own_server(source, options)?;
         remote.ranges = ranges;
         self.place = Place::Served { file, remote: Box::new(remote) };
         Ok(())
     }
 
-    /// The blocks that are read; `None` if all of the target is read.
+    /// The blocks that are read; `None` if the whole target is read.
     pub fn blocks(&self) -> Option<&Arc<FilePlaces>> {
         match &self.place {
             Place::Blocks(blocks) => Some(blocks),
@@ -302,9 +305,13 @@ impl Target {
 
     /// The files of this machine that hold the target's bytes; for a tree only the files with one
     /// of these names.
-    pub fn files_named(&self, names: &BTreeSet<OsString>) -> Result<BTreeSet<FileId>, TargetError> {
-        let tree = self.tree().filter(|_| !names.is_empty()).map(|tree| tree.named(names)).transpose()?;
-        let facts = self.facts.files();
+    pub fn backing_files(&self, tree_names: &BTreeSet<OsString>) -> Result<BTreeSet<FileId>, TargetError> {
+        let tree = self
+            .tree()
+            .filter(|_| !tree_names.is_empty())
+            .map(|tree| tree.files_with_names(tree_names))
+            .transpose()?;
+        let facts = self.facts.local_files();
         let below = self.evictable.iter().chain(&facts).map(PathBuf::as_path);
         let files = self.file().into_iter().chain(below).filter_map(FileId::at);
         Ok(tree.into_iter().flatten().chain(files).collect())
@@ -317,18 +324,20 @@ impl Target {
         }
     }
 
-    /// The target's name for messages and for commands beside the measurement: a path, or what is
-    /// requested, without secrets.
+    /// The target's name for messages and for commands outside the measurement: a path, a URL or an
+    /// object, without secrets.
     pub fn name(&self) -> OsString {
         match &self.place {
             Place::File(file) => file.clone().into_os_string(),
             Place::Blocks(blocks) => blocks.file().as_os_str().to_owned(),
             Place::Served { remote, .. } | Place::Web(remote) => remote.source.to_string().into(),
-            Place::Tree(tree) => tree.folder().map_or_else(|| tree.list(), Path::to_owned).into_os_string(),
+            Place::Tree(tree) => {
+                tree.folder().map_or_else(|| tree.list_path(), Path::to_owned).into_os_string()
+            }
         }
     }
 
-    /// What a contender gets to read the target with a method that reads `reads`.
+    /// The request that a contender gets for a method that reads `reads`.
     pub fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
         match &self.place {
             Place::File(file) => Ok(self.request_file(file)),
@@ -338,20 +347,20 @@ impl Target {
         }
     }
 
-    /// The request for one of several readers, numbered from 0: for its own copy, if there are
-    /// copies.
-    pub fn request_of(&self, reader: usize, reads: Reads) -> Result<ReadRequest, PresignError> {
-        let own = self.copies.as_ref().and_then(|copies| copies.of_reader(reader));
+    /// The request that one of several readers gets, numbered from 0: for its own copy, if there
+    /// are copies.
+    pub fn request_of_reader(&self, reader: usize, reads: Reads) -> Result<ReadRequest, PresignError> {
+        let own = self.copies.as_ref().and_then(|copies| copies.path_of_reader(reader));
         own.map_or_else(|| self.request(reads), |copy| Ok(self.request_file(copy)))
     }
 
     fn request_file(&self, file: &Path) -> ReadRequest {
-        let env = self.facts.dictionary.iter().map(Dictionary::variable).collect();
+        let env = self.facts.dictionary.iter().map(Dictionary::environment_variable).collect();
         ReadRequest { word: file.as_os_str().to_owned(), env, ..ReadRequest::default() }
     }
 }
 
-/// Bytes at the beginning of a file by which its format is recognised.
+/// Number of bytes at the beginning of a file that show its format.
 const HEAD_BYTES: u64 = 64 << 10;
 
 /// Rejects everything except regular files, and block devices if they are accepted.
@@ -369,7 +378,7 @@ fn check_kind(path: &Path, found: FileKind, accept: AcceptedKinds) -> Result<(),
     Err(TargetError::about(path, format!("{kind}, not a file")))
 }
 
-/// Most bytes that are read to check the size of a file that the kernel generates.
+/// Largest size of a file that is read to check whether its size is right.
 const CHECK_BYTES_MAX: u64 = 16 << 20;
 
 /// Rejects files whose size is not the number of bytes that reading returns. Only files of size 0
@@ -395,13 +404,13 @@ fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem)
 
 /// Adds the facts about the storage of a file or folder, and finds the files below that are evicted
 /// too.
-fn with_storage(
+fn with_storage_facts(
     mut facts: TargetFacts,
     real: &Path,
     file: &File,
     status: &FileStatus,
     filesystem: Filesystem,
-) -> (TargetFacts, Evictable) {
+) -> (TargetFacts, EvictableFiles) {
     let Chain { layers, evictable } = Chain::walk(&SystemRoot::default(), real, file);
     let (mount, device) = mount_and_device(real, status);
     facts.cautions.extend(readlab_model::target::layers::cautions(&layers));

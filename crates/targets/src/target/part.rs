@@ -2,8 +2,8 @@
 //! range that the user chose.
 //!
 //! Parts of readers are adjacent and together make up the file. They begin at multiples of the
-//! largest page size, so that no page of the page cache belongs to two parts, unless the file is too
-//! small for that.
+//! largest page size, so that no page of the page cache belongs to two parts, unless the file is
+//! too small for that.
 
 use super::filesystem::{Backing, Filesystem};
 use super::{ANSWER_LIMIT, size_of};
@@ -22,13 +22,14 @@ use xxhash_rust::xxh3::Xxh3;
 /// MiB).
 const LARGEST_PAGE_BYTES: u64 = 2 << 20;
 
-/// Number of places of a file that the readers who split it compare.
-const PLACES: u64 = 64;
+/// Number of places of a file that its digest covers.
+const DIGEST_PLACES: u64 = 64;
 
 const PLACE_BYTES: usize = 4096;
 
-/// The part of a reader for a file of this size; `None` if the file has fewer pages than readers.
-pub fn part_of(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Part> {
+/// The part that a reader reads of a file of this size; `None` if the file has fewer pages than
+/// readers.
+pub fn part_of_reader(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Part> {
     let readers = u64::from(readers.get());
     let cuts = [LARGEST_PAGE_BYTES, page_bytes()];
     let cut = cuts.into_iter().find(|cut| size_bytes / cut >= readers)?;
@@ -39,12 +40,13 @@ pub fn part_of(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Pa
     Some(Part { start_bytes, length_bytes: end - start_bytes })
 }
 
-/// The part with these bytes and with the bytes before them in their first page.
+/// The part that ends with these bytes and begins at the start of the page of the first byte.
 pub(super) fn part_from_page_start(bytes: &Range<u64>) -> Part {
     let start_bytes = bytes.start - bytes.start % page_bytes();
     Part { start_bytes, length_bytes: bytes.end - start_bytes }
 }
 
+/// Opens a file for reading its part, or the whole file.
 pub fn open_part(path: &Path, part: Option<Part>) -> io::Result<Take<File>> {
     let mut file = File::open(path)?;
     if let Some(part) = part {
@@ -69,14 +71,14 @@ pub fn open_watched(path: &Path, part: Option<Part>) -> io::Result<Box<dyn Read>
     })
 }
 
-/// A digest of places that are spread evenly over a file (XXH3, 64 bits, hexadecimal), because a
-/// reader of a part does not know the rest of the file.
+/// A digest of places that are spread evenly over a file (XXH3, 64 bits, hexadecimal). Readers on
+/// different hosts, which read only their parts, compare it to see that they have the same file.
 pub fn digest_of_places(path: &Path) -> io::Result<String> {
     let file = File::open(path)?;
     let last = size_of(&file)?.saturating_sub(PLACE_BYTES as u64);
     let (mut digest, mut bytes) = (Xxh3::new(), [0; PLACE_BYTES]);
-    for place in 0..PLACES {
-        let at = u128::from(last) * u128::from(place) / u128::from(PLACES - 1);
+    for place in 0..DIGEST_PLACES {
+        let at = u128::from(last) * u128::from(place) / u128::from(DIGEST_PLACES - 1);
         let count = file.read_at(&mut bytes, u64::try_from(at).unwrap_or(last))?;
         digest.update(&bytes[..count]);
     }
@@ -90,7 +92,7 @@ mod tests {
 
     fn parts(size_bytes: u64, readers: u32) -> Option<Vec<Part>> {
         let readers = NonZero::new(readers).unwrap();
-        (0..readers.get()).map(|reader| part_of(size_bytes, reader, readers)).collect()
+        (0..readers.get()).map(|reader| part_of_reader(size_bytes, reader, readers)).collect()
     }
 
     #[test]

@@ -11,13 +11,14 @@ use std::path::{Component, Path, PathBuf};
 pub(super) fn stable_path(path: &Path) -> io::Result<PathBuf> {
     let absolute = absolute_without_dot_dot(path)?;
     Ok(match fs::canonicalize(&absolute) {
-        Ok(real) if is_of_this_process(&absolute) && real.exists() => real,
+        Ok(real) if differs_between_processes(&absolute) && real.exists() => real,
         _ => absolute,
     })
 }
 
-/// Makes the path absolute. If it contains `..`, its folder is resolved, because `..` after a
-/// symbolic link is not the folder that browsers assume. A file that does not exist keeps its name.
+/// Makes the path absolute. If it contains `..`, the symbolic links in its folder are resolved,
+/// because `..` after a link is the parent of the folder to which the link leads. A file that does
+/// not exist keeps its name.
 pub fn absolute_without_dot_dot(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
     if !absolute.components().any(|part| part == Component::ParentDir) {
@@ -30,9 +31,8 @@ pub fn absolute_without_dot_dot(path: &Path) -> io::Result<PathBuf> {
     Ok(real.unwrap_or(absolute))
 }
 
-/// True if a name, or a symbolic link to which it leads, is in a file system that differs between
-/// processes.
-fn is_of_this_process(path: &Path) -> bool {
+/// True if a name, or a symbolic link to which it leads, means another file in each process.
+fn differs_between_processes(path: &Path) -> bool {
     /// Most symbolic links that the kernel follows in a chain.
     const LINKS_MAX: usize = 40;
     let mut path = path.to_owned();

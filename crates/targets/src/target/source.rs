@@ -1,4 +1,5 @@
-//! What is requested from a server, a URL or an object, and what a program needs to request it.
+//! The source of a target on a server, which is a URL or an object, and what a program needs to
+//! request it.
 //!
 //! Contenders get secrets in their environment, never on a command line. Other programs, which the
 //! contender `command` starts, get secrets only if the user permits it.
@@ -43,7 +44,9 @@ pub enum SourceError {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadRequest {
+    /// The word on the program's command line that names the target.
     pub word: OsString,
+    /// Variables that are removed from the program's environment.
     pub env_removed: Vec<OsString>,
     /// Variables that are added to the program's environment; some may be secrets.
     pub env: Vec<(OsString, OsString)>,
@@ -51,17 +54,17 @@ pub struct ReadRequest {
 
 /// True if a word of the user names a URL or an object and not a file.
 pub fn is_remote(word: &Path) -> bool {
-    super::url::is_url(word.as_os_str()) || super::s3::is_object(word.as_os_str())
+    super::url::is_url(word.as_os_str()) || super::s3::is_object_name(word.as_os_str())
 }
 
 impl Source {
     /// Parses a word of the user: `s3://bucket/key`, or a URL.
     pub fn parse(word: &str, options: &ServerOptions) -> Result<Source, SourceError> {
-        if !super::s3::is_object(word.as_ref()) {
+        if !super::s3::is_object_name(word.as_ref()) {
             return Ok(Source::Url(word.parse()?));
         }
         let name = word.parse()?;
-        let store = Store::configured(options, &ProcessSurroundings)?;
+        let store = Store::from_configuration(options, &ProcessSurroundings)?;
         Ok(Source::Object(Box::new(StoredObject { store, name })))
     }
 
@@ -89,12 +92,13 @@ impl Source {
         }
     }
 
-    /// What a contender gets for a method that reads `reads`. Only commands have `Reads::Both`.
+    /// The request that a contender gets for a method that reads `reads`. Only commands have
+    /// `Reads::Both`.
     pub fn request(&self, reads: Reads, commands_get_credentials: bool) -> Result<ReadRequest, PresignError> {
         let is_command = reads == Reads::Both;
         let mut request = match (self, reads) {
             (Source::Object(object), Reads::Object) => object.request(),
-            (Source::Object(object), Reads::Both) => object.request_of_command(commands_get_credentials)?,
+            (Source::Object(object), Reads::Both) => object.request_for_command(commands_get_credentials)?,
             (Source::Object(_), _) => url_request(&self.url(RequestVerb::Get)?),
             (Source::Url(url), _) => url_request(url),
         };
@@ -120,7 +124,7 @@ pub(super) fn secret_url_request(url: &Url) -> ReadRequest {
 }
 
 impl StoredObject {
-    /// Passes the object's name, and all variables that signing requests needs.
+    /// Passes the object's name, and all variables that a program needs to sign requests.
     fn request(&self) -> ReadRequest {
         ReadRequest {
             word: self.name.to_string().into(),
@@ -131,7 +135,7 @@ impl StoredObject {
 
     /// Passes the object's name. Without the user's consent nothing secret is added, and the user's
     /// own configuration is not changed.
-    fn request_of_command(&self, gets_credentials: bool) -> Result<ReadRequest, PresignError> {
+    fn request_for_command(&self, gets_credentials: bool) -> Result<ReadRequest, PresignError> {
         if gets_credentials {
             let mut request = self.request();
             let url = self.store.presigned(RequestVerb::Get, &self.name, URL_VALIDITY, Timestamp::now())?;

@@ -10,12 +10,13 @@ use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-/// A folder on the file system of the test programs, which is on a device and not in memory (tmpfs).
-pub(super) fn folder() -> tempfile::TempDir {
+/// A folder on the file system of the test programs, which is on a device and not in memory
+/// (tmpfs).
+pub(super) fn folder_on_device() -> tempfile::TempDir {
     tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap()
 }
 
-fn refused(path: &Path) -> String {
+fn refusal_text(path: &Path) -> String {
     let error = Target::examine(path).unwrap_err().to_string();
     assert_eq!(error.lines().count(), 1, "{error}");
     error
@@ -31,7 +32,7 @@ fn extents(facts: &TargetFacts) -> Option<&Extents> {
 
 #[test]
 fn a_path_that_is_not_a_file_is_rejected_in_one_line_that_names_it() {
-    let folder = folder();
+    let folder = folder_on_device();
     let at = |name: &str| folder.path().join(name);
     let mode = rustix::fs::Mode::RUSR;
     rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
@@ -52,14 +53,14 @@ fn a_path_that_is_not_a_file_is_rejected_in_one_line_that_names_it() {
             eprintln!("SKIPPED: no {}", path.display());
             continue;
         }
-        let error = refused(&path);
+        let error = refusal_text(&path);
         assert!(error.ends_with(expected) || error.contains(expected), "{error}");
     }
 }
 
 #[test]
 fn a_file_that_may_not_be_read_is_refused() {
-    let folder = folder();
+    let folder = folder_on_device();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     let path = folder.path().join("secret");
     fs::write(&path, "x").unwrap();
@@ -87,7 +88,7 @@ fn a_url_without_a_scheme_is_refused_without_its_password() {
 
 #[test]
 fn file_names_with_any_bytes_are_preserved() {
-    let folder = folder();
+    let folder = folder_on_device();
     for name in [&b"with space"[..], b"new\nline", b"\xff\xfe\xfd", "Übergröße".as_bytes()] {
         let path = folder.path().join(OsStr::from_bytes(name));
         fs::write(&path, "abc").unwrap();
@@ -103,7 +104,7 @@ fn file_names_with_any_bytes_are_preserved() {
 
 #[test]
 fn facts_of_a_plain_file_are_all_there() {
-    let folder = folder();
+    let folder = folder_on_device();
     let path = folder.path().join("file");
     fs::write(&path, vec![b'x'; 100_000]).unwrap();
     let facts = Target::examine(&path).unwrap().facts;
@@ -118,7 +119,7 @@ fn facts_of_a_plain_file_are_all_there() {
 
 #[test]
 fn holes_and_reserved_extents_are_reported_and_not_expected_from_the_device() {
-    let folder = folder();
+    let folder = folder_on_device();
     let path = folder.path().join("sparse");
     let file = File::create(&path).unwrap();
     file.write_all_at(&[b'x'; 65_536], 1 << 20).unwrap();
@@ -138,7 +139,7 @@ fn holes_and_reserved_extents_are_reported_and_not_expected_from_the_device() {
 
 #[test]
 fn all_extents_are_counted_if_one_call_does_not_return_them_all() {
-    let folder = folder();
+    let folder = folder_on_device();
     let path = folder.path().join("comb");
     let file = File::create(&path).unwrap();
     for tooth in 0..600 {
@@ -167,7 +168,7 @@ fn a_file_in_memory_and_an_empty_one_come_with_cautions() {
 
 #[test]
 fn a_path_with_parents_or_links_is_shown_as_its_real_location() {
-    let folder = folder();
+    let folder = folder_on_device();
     let real = folder.path().canonicalize().unwrap();
     let at = |name: &str| real.join(name);
     fs::create_dir_all(at("a/b")).unwrap();
@@ -195,12 +196,12 @@ fn a_path_with_parents_or_links_is_shown_as_its_real_location() {
     for path in [at(&format!("fds/{number}")), at("own")].into_iter().chain(of_process) {
         assert_eq!(place(&path), at("f").to_str().unwrap(), "{}", path.display());
     }
-    assert!(refused(&at("gone/../f")).ends_with("gone/../f: no such file"));
+    assert!(refusal_text(&at("gone/../f")).ends_with("gone/../f: no such file"));
 }
 
 #[test]
 fn a_folder_has_the_same_facts_about_what_stores_it_as_its_file() {
-    let folder = folder();
+    let folder = folder_on_device();
     let path = folder.path().join("file");
     fs::write(&path, "a line\n").unwrap();
     let of_file = Target::examine(&path).unwrap().facts;

@@ -11,12 +11,13 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Url {
     scheme: Scheme,
-    text: String,
+    /// The URL as the user wrote it.
+    exact_text: String,
     /// The URL for all output and for records.
-    shown: String,
+    shown_text: String,
     authority: String,
     port: u16,
-    request: String,
+    path_and_query: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,15 +73,16 @@ impl Url {
 
     /// The address to connect to, as `host:port`.
     pub fn address(&self) -> String {
-        format!("{}:{}", self.host_of_authority(), self.port)
+        format!("{}:{}", self.bracketed_host(), self.port)
     }
 
-    /// The host as in certificates: an IPv6 address without brackets.
+    /// The host as certificates name it: an IPv6 address without brackets.
     pub fn host(&self) -> &str {
-        self.host_of_authority().trim_start_matches('[').trim_end_matches(']')
+        self.bracketed_host().trim_start_matches('[').trim_end_matches(']')
     }
 
-    fn host_of_authority(&self) -> &str {
+    /// The host, an IPv6 address in brackets.
+    fn bracketed_host(&self) -> &str {
         let host = self.authority.rsplit_once(':').filter(|(_, port)| is_port(port));
         host.map_or(self.authority.as_str(), |(host, _)| host)
     }
@@ -91,27 +93,27 @@ impl Url {
     }
 
     pub fn is_secret(&self) -> bool {
-        self.shown != self.text
+        self.shown_text != self.exact_text
     }
 
-    /// Path and query, which may be a secret; only for requests.
+    /// The path with the query, which may be a secret; only for requests.
     pub fn exact_request(&self) -> &str {
-        &self.request
+        &self.path_and_query
     }
 
-    /// The URL as the user wrote it, which may be a secret. For contenders, but not on their
+    /// The URL as the user wrote it, which may be a secret. Contenders get it, but not on their
     /// command line.
     pub fn exact(&self) -> &str {
-        &self.text
+        &self.exact_text
     }
 
     /// The URL to which a redirect with this `Location` leads (RFC 3986, 5.2); `None` if it is not
     /// a URL.
-    pub fn resolved(&self, location: &str) -> Option<Url> {
+    pub fn resolve(&self, location: &str) -> Option<Url> {
         let location = location.split('#').next().unwrap_or_default();
         let scheme = self.scheme.prefix();
         let root = format!("{scheme}{}", self.authority);
-        let path = self.request.split('?').next().unwrap_or("/");
+        let path = self.path_and_query.split('?').next().unwrap_or("/");
         let absolute = match location {
             "" => return None,
             _ if is_url(location.as_ref()) => location.to_owned(),
@@ -156,7 +158,8 @@ fn is_port(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn port(authority: &str, scheme: Scheme) -> Option<u16> {
+/// The port in an authority, or the default port of the scheme; `None` if the port is malformed.
+fn parse_port(authority: &str, scheme: Scheme) -> Option<u16> {
     // The colons in an IPv6 address in brackets do not separate a port.
     let after_host = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
     match after_host.rsplit_once(':') {
@@ -183,25 +186,26 @@ impl FromStr for Url {
         if !rest.bytes().all(|byte| byte.is_ascii_graphic()) || rest.contains('#') {
             return Err(form());
         }
-        let port = port(authority, scheme).ok_or_else(form)?;
+        let port = parse_port(authority, scheme).ok_or_else(form)?;
         let bare = authority.strip_suffix(&format!(":{port}")).unwrap_or(authority);
         if bare.is_empty() {
             return Err(form());
         }
         let request = if request.starts_with('/') { request.to_owned() } else { format!("/{request}") };
-        Ok(Url { scheme, text: text.to_owned(), shown, authority: authority.to_owned(), port, request })
+        let (exact_text, authority) = (text.to_owned(), authority.to_owned());
+        Ok(Url { scheme, exact_text, shown_text: shown, authority, port, path_and_query: request })
     }
 }
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.shown)
+        f.pad(&self.shown_text)
     }
 }
 
 impl fmt::Debug for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Url").field(&self.shown).finish()
+        f.debug_tuple("Url").field(&self.shown_text).finish()
     }
 }
 
@@ -227,10 +231,10 @@ mod tests {
             ("//other/f#part", "http://other/f"),
             ("https://h/f", "https://h/f"),
         ] {
-            assert_eq!(base.resolved(location).unwrap().exact(), expected, "{location}");
+            assert_eq!(base.resolve(location).unwrap().exact(), expected, "{location}");
         }
         for location in ["", "#part", "https://user@h/f", "ftp://h/f\u{7}"] {
-            assert_eq!(base.resolved(location), None, "{location}");
+            assert_eq!(base.resolve(location), None, "{location}");
         }
     }
 
@@ -306,14 +310,14 @@ mod tests {
     }
 
     /// All representations of a target that users or records can see.
-    fn seen(url: &Url, target: &Target) -> String {
+    fn shown_texts(url: &Url, target: &Target) -> String {
         let facts = serde_json::to_string(&target.facts).unwrap();
         let word = target.request(Reads::Url).unwrap().word;
         format!("{url} {url:?} {target:?} {facts} {} {}", target.name().display(), word.display())
     }
 
     /// Names that servers use for keys, and any name that is not known to be harmless.
-    fn name_of_a_secret() -> impl Strategy<Value = String> {
+    fn secret_name() -> impl Strategy<Value = String> {
         let known = prop::sample::select(vec![
             "X-Amz-Signature",
             "X-Amz-Credential",
@@ -334,7 +338,7 @@ mod tests {
             "private_key",
             "pass",
         ]);
-        // No harmless name ends so.
+        // No harmless name ends with `_x`.
         let unknown = "[a-zA-Z][a-zA-Z_.-]{0,12}_x";
         prop_oneof![known.prop_map(str::to_owned), unknown]
     }
@@ -343,7 +347,7 @@ mod tests {
         #[test]
         fn no_part_of_a_secret_query_is_shown_or_recorded(
             before in proptest::collection::vec("[a-z]{1,5}=[0-9]{4,9}", 0..3),
-            name in name_of_a_secret(),
+            name in secret_name(),
             value in "[0-9]{4}[0-9%/+.~_-]{0,40}[0-9]{4}",
             after in proptest::collection::vec("[a-z]{1,5}=[0-9]{4,9}", 0..3),
         ) {
@@ -355,7 +359,7 @@ mod tests {
             let remote = RemoteTarget::new(Source::Url(url.clone()), &ServerOptions::default());
             let place = Place::Web(Box::new(remote));
             let target = Target { place, part: None, copies: None, facts, evictable: Vec::new() };
-            let seen = seen(&url, &target);
+            let seen = shown_texts(&url, &target);
             for pair in &query {
                 let value = pair.split_once('=').unwrap().1;
                 for part in value.as_bytes().windows(4) {

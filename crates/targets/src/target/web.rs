@@ -12,13 +12,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Environment variables by which other programs trust the certificates in a file: curl, OpenSSL,
-/// AWS's tools.
-const CACERTS_OF_COMMANDS: [&str; 3] = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_CA_BUNDLE"];
+/// Environment variables that make curl, OpenSSL and AWS's tools trust the certificates in a file.
+const COMMAND_CACERT_VARIABLES: [&str; 3] = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_CA_BUNDLE"];
 
 const REDIRECTS_MAX: u32 = 10;
 
-/// The header fields that distinguish versions of a URL's content, as far as its server sends them.
+/// The header fields that distinguish versions of a URL's content; `None` if the server does not
+/// send the field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Version {
     pub etag: Option<String>,
@@ -45,7 +45,7 @@ impl Version {
         }
     }
 
-    /// How the content `now` differs from this version.
+    /// How the content `now` differs from this version; `None` if it does not differ.
     pub fn change(&self, now: &Version) -> Option<String> {
         let fields = [
             ("ETag", &self.etag, &now.etag),
@@ -87,14 +87,14 @@ impl RemoteTarget {
         }
     }
 
-    /// The content of readlab's own server.
-    pub(super) fn of_own_server(
+    /// The content on readlab's own server.
+    pub(super) fn on_own_server(
         source: Source,
         options: &ServerOptions,
     ) -> Result<RemoteTarget, TargetError> {
         let mut remote = RemoteTarget::new(source, options);
         let (version, response) = remote.head(&|| Ok(())).map_err(|cause| remote.target_error(cause))?;
-        (remote.version, remote.has_ranges, remote.is_own) = (version, has_ranges(&response), true);
+        (remote.version, remote.has_ranges, remote.is_own) = (version, declares_ranges(&response), true);
         Ok(remote)
     }
 
@@ -102,27 +102,25 @@ impl RemoteTarget {
         let name = self.source.to_string();
         match (cause, &self.source) {
             (HttpError::Redirect { code, to }, Source::Url(url)) => {
-                let to = url
-                    .resolved(to.exact())
-                    .map_or_else(|| to.exact().to_owned(), |to| to.exact().to_owned());
+                let to =
+                    url.resolve(to.exact()).map_or_else(|| to.exact().to_owned(), |to| to.exact().to_owned());
                 TargetError::Redirected { name, code, to }
             }
             (cause, _) => TargetError::Web { name, cause },
         }
     }
 
-    /// The URL to which the server redirects, if it is on the same server.
-    fn next(&self, location: &str) -> Option<Source> {
+    /// The URL to which the server redirects; `None` if it is on another server.
+    fn redirect_target(&self, location: &str) -> Option<Source> {
         let Source::Url(url) = &self.source else { return None };
-        url.resolved(location).filter(|next| url.shares_server(next)).map(Source::Url)
+        url.resolve(location).filter(|next| url.shares_server(next)).map(Source::Url)
     }
 
-    /// The head of the response, and the version of the content if HEAD works. A server may reject
-    /// or redirect HEAD and still send the content, so a GET that is ended after its head then
-    /// decides.
-    fn any_head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
+    /// The head of the response, with the version of the content if HEAD works. A server may reject
+    /// or redirect HEAD and still send the content. Then a GET decides, which ends after the head.
+    fn head_or_get<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
         match self.head(check) {
-            Err(HttpError::Redirect { to, .. }) if self.next(to.exact()).is_none() => {}
+            Err(HttpError::Redirect { to, .. }) if self.redirect_target(to.exact()).is_none() => {}
             Err(HttpError::Status { .. }) => {}
             answer => return answer,
         }
@@ -138,7 +136,8 @@ impl RemoteTarget {
         self.client.ask(verb, &url, &[], check)
     }
 
-    /// How the content has changed; `None` if the server does not report versions.
+    /// How the content has changed; `None` if it has not changed, or if the server does not report
+    /// versions.
     pub fn change(&self) -> Option<String> {
         let before = self.version.as_ref()?;
         match self.ask(RequestVerb::Head, &|| Ok(())) {
@@ -149,8 +148,8 @@ impl RemoteTarget {
 
     pub(super) fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
         let mut request = match &self.source {
-            // A command gets the URL as an argument. Another user who sees it there is rejected by
-            // the server.
+            // A command gets the URL as an argument. The server rejects other users who see it
+            // there.
             Source::Url(url) if self.is_own && reads != Reads::Both => secret_url_request(url),
             source => source.request(reads, self.options.commands_get_credentials)?,
         };
@@ -158,29 +157,34 @@ impl RemoteTarget {
         // Contenders may run in another folder.
         let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or(file.clone()).into_os_string();
         let cacert = self.options.cacert.as_ref().map(absolute);
-        let names: &[&str] = if reads == Reads::Both { &CACERTS_OF_COMMANDS } else { &[CACERT_VARIABLE] };
+        let names: &[&str] =
+            if reads == Reads::Both { &COMMAND_CACERT_VARIABLES } else { &[CACERT_VARIABLE] };
         let certificates = names.iter().map(|&name| (name, cacert.clone()));
         let all = certificates.chain([(ETAG_VARIABLE, etag)]);
         request.env.extend(all.filter_map(|(name, value)| Some((name.into(), value?))));
-        request.env.extend(self.ranges.iter().map(|ranges| ranges.variable()));
+        request.env.extend(self.ranges.iter().map(|ranges| ranges.environment_variable()));
         Ok(request)
     }
 }
 
 impl Target {
-    /// Collects the facts about a request except size and answer, which need a whole read
+    /// Collects the facts about a URL or an object, except facts that need a whole read
     /// ([`readlab_corpus`]).
-    pub fn ask(source: Source, options: &ServerOptions, check: WaitCheck) -> Result<Target, TargetError> {
+    pub fn examine_remote(
+        source: Source,
+        options: &ServerOptions,
+        check: WaitCheck,
+    ) -> Result<Target, TargetError> {
         let named = source.to_string();
         let mut remote = RemoteTarget::new(source, options);
         let mut redirects = 0;
         let (version, response) = loop {
-            let cause = match remote.any_head(check) {
+            let cause = match remote.head_or_get(check) {
                 Ok(answer) => break answer,
                 Err(cause) => cause,
             };
             let next = match &cause {
-                HttpError::Redirect { to, .. } => remote.next(to.exact()),
+                HttpError::Redirect { to, .. } => remote.redirect_target(to.exact()),
                 _ => None,
             };
             match next {
@@ -205,7 +209,7 @@ impl Target {
             kind: TargetKind::from_server(http, remote.source.store()),
             ..TargetFacts::default()
         };
-        let has_ranges = has_ranges(&response);
+        let has_ranges = declares_ranges(&response);
         (remote.version, remote.has_ranges) = (version, has_ranges);
         let place = Place::Web(Box::new(remote));
         Ok(Target { place, part: None, copies: None, facts, evictable: Vec::new() })
@@ -213,7 +217,7 @@ impl Target {
 }
 
 /// True if a server declares in the head that it answers range requests (RFC 9110, 14.3).
-fn has_ranges(response: &Response<'_>) -> bool {
+fn declares_ranges(response: &Response<'_>) -> bool {
     let accepted = response.field("accept-ranges").unwrap_or_default();
     accepted.split(',').any(|unit| unit.trim().eq_ignore_ascii_case("bytes"))
 }

@@ -5,13 +5,14 @@ use readlab_protocol::{Part, SampleLine};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Number of turns after the first in which most connections may be new, for a client that keeps
-/// connections. The client may not notice in time that a connection is free, and open another.
+/// Number of turns after the first in which a client that keeps connections may open mostly new
+/// ones. The client may not notice in time that a connection is free, and then opens another
+/// connection.
 const NEW_TURNS_MAX: usize = 1;
 
 /// How long to wait until a server notices that a connection was closed. The client of Java before
-/// JDK 21 cannot be closed. It looks every 3 s whether it is still referred to, and a busy machine
-/// can make it miss two looks.
+/// JDK 21 cannot be closed. It checks every 3 s whether it can be collected, and may miss two
+/// checks on a busy machine.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(15);
 
 const CHECK_PAUSE: Duration = Duration::from_millis(5);
@@ -30,10 +31,10 @@ pub(super) struct ExpectedRequests<'a> {
 /// The connections of a session, over all its turns.
 #[derive(Default)]
 pub(super) struct Connections {
-    turns: usize,
-    used: BTreeSet<u64>,
+    turn_count: usize,
+    used_connections: BTreeSet<u64>,
     /// Number of turns after the first in which most connections were new.
-    new_turns: usize,
+    new_connection_turns: usize,
 }
 
 /// What is wrong with the requests of a turn; `None` if they are correct.
@@ -54,7 +55,7 @@ fn request_fault(logged: &LoggedRequest, expected: &ExpectedRequests) -> Option<
     if let Some(refusal) = &logged.refusal {
         return Some(format!("the server refused a request: {refusal}"));
     }
-    if logged.is_of_proxy {
+    if logged.was_sent_to_proxy {
         return Some("it requested through a proxy of the user's".to_owned());
     }
     if let Some(encodings) = logged.accept_encoding.as_ref().filter(|it| it.as_str() != "identity") {
@@ -133,9 +134,9 @@ fn bounds(range: &str, size: u64) -> Option<(u64, u64)> {
 }
 
 impl Connections {
-    /// What is wrong with the connections of a turn with this many readings, given the turns before.
-    /// `count_open` says how many of some connections are open.
-    pub(super) fn refusal(
+    /// What is wrong with the connections of a turn with this many readings, given the turns
+    /// before. `count_open` says how many of some connections are open.
+    pub(super) fn turn_fault(
         &mut self,
         requests: &[LoggedRequest],
         readings: u32,
@@ -145,20 +146,21 @@ impl Connections {
         let own: BTreeSet<u64> = requests.iter().map(|logged| logged.connection).collect();
         let are_kept = are_kept?;
         let count = own.len();
-        let used_before = own.intersection(&self.used).count();
-        self.turns += 1;
-        // A client may open more connections while it keeps and uses the earlier ones: it has not
-        // noticed yet that one of them is free.
-        let are_lost = used_before == 0 || count_open(&self.used) * 2 < self.used.len();
-        self.new_turns += usize::from(self.turns > 1 && used_before * 2 < count && are_lost);
-        self.used.extend(own);
+        let used_before = own.intersection(&self.used_connections).count();
+        self.turn_count += 1;
+        // A client that keeps and uses its earlier connections may open more connections if it has
+        // not noticed yet that one of the earlier connections is free.
+        let are_lost =
+            used_before == 0 || count_open(&self.used_connections) * 2 < self.used_connections.len();
+        self.new_connection_turns += usize::from(self.turn_count > 1 && used_before * 2 < count && are_lost);
+        self.used_connections.extend(own);
         match are_kept {
             false if used_before > 0 || count < readings as usize => {
                 Some("readings share a connection, which each must make for itself".to_owned())
             }
-            true if self.new_turns > NEW_TURNS_MAX => Some(format!(
+            true if self.new_connection_turns > NEW_TURNS_MAX => Some(format!(
                 "it keeps no connection: of {count} in turn {}, {} are new",
-                self.turns,
+                self.turn_count,
                 count - used_before
             )),
             _ => None,
@@ -194,10 +196,10 @@ mod tests {
             if_match: Some(ETAG.to_owned()),
             accept_encoding: None,
             is_signed: false,
-            is_of_proxy: false,
-            is_elsewhere: false,
+            was_sent_to_proxy: false,
+            followed_redirect: false,
             refusal: None,
-            is_wrong: false,
+            was_answered_wrongly: false,
         }
     }
 
@@ -248,7 +250,7 @@ mod tests {
         assert!(of(&|it| it.if_match = None).contains("If-Match"));
         assert!(of(&|it| it.accept_encoding = Some("gzip".to_owned())).contains("gzip"));
         assert_eq!(of(&|it| it.accept_encoding = Some("identity".to_owned())), "");
-        assert!(of(&|it| it.is_of_proxy = true).contains("proxy"));
+        assert!(of(&|it| it.was_sent_to_proxy = true).contains("proxy"));
         assert!(of(&|it| it.is_signed = true).contains("signed"));
         assert!(of(&|it| it.refusal = Some("why".to_owned())).contains("why"));
         assert!(fault_of(&[logged(0, None)], 2).unwrap().contains("counts 2 requests, and the server saw 1"));
@@ -268,7 +270,8 @@ mod tests {
     ) -> Option<String> {
         let mut connections = Connections::default();
         let requests = |turn: &[u64]| turn.iter().map(|it| logged(*it, None)).collect::<Vec<_>>();
-        let faults = turns.iter().map(|turn| connections.refusal(&requests(turn), 1, are_kept, &count_open));
+        let faults =
+            turns.iter().map(|turn| connections.turn_fault(&requests(turn), 1, are_kept, &count_open));
         faults.last().flatten()
     }
 

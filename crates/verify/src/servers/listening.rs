@@ -27,12 +27,12 @@ const HOST: &str = "localhost";
 const OTHER_HOST: &str = "other-host.example";
 
 /// How long a client may take to close its side of a connection that a server closes.
-const LEAVE_TIMEOUT: Duration = Duration::from_millis(100);
+const CLIENT_CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Pause before a reset, so that data that was sent before has arrived.
 const ARRIVAL_PAUSE: Duration = Duration::from_millis(50);
 
-/// A size that no client's head reaches.
+/// Largest size of a request's head; no client sends a head of this size.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
 /// Years of validity of a valid certificate.
@@ -63,13 +63,13 @@ pub(crate) struct Servers {
     expired: Listening,
     other_host: Listening,
     nowhere: RefusingPort,
-    pub(super) authority: PathBuf,
+    pub(super) ca_certificate: PathBuf,
 }
 
 /// A port that accepts connections.
 struct Listening {
     port: u16,
-    is_over: Arc<AtomicBool>,
+    must_end: Arc<AtomicBool>,
 }
 
 /// A connection, encrypted or not.
@@ -102,7 +102,7 @@ impl Servers {
             expired: listen(Some(authority.server_config(&[HOST, "127.0.0.1"], EXPIRED_YEARS)?))?,
             other_host: listen(Some(authority.server_config(&[OTHER_HOST], VALID_YEARS)?))?,
             nowhere: RefusingPort::take()?,
-            authority: pem,
+            ca_certificate: pem,
             pages,
         })
     }
@@ -124,8 +124,8 @@ impl Listening {
     fn start(pages: &Arc<Pages>, config: Option<Arc<ServerConfig>>) -> io::Result<Listening> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
-        let is_over = Arc::new(AtomicBool::new(false));
-        let (pages, over) = (Arc::clone(pages), Arc::clone(&is_over));
+        let must_end = Arc::new(AtomicBool::new(false));
+        let (pages, over) = (Arc::clone(pages), Arc::clone(&must_end));
         std::thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
                 // A shortage of descriptors lasts for some time.
@@ -138,13 +138,13 @@ impl Listening {
                 std::thread::spawn(move || drop(serve_connection(&pages, &client, config)));
             }
         });
-        Ok(Listening { port, is_over })
+        Ok(Listening { port, must_end })
     }
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
+        self.must_end.store(true, Ordering::Relaxed);
         // This connection wakes the thread, which then sees that it must end.
         drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
     }
@@ -154,10 +154,10 @@ fn serve_connection(pages: &Pages, client: &TcpStream, config: Option<Arc<Server
     client.set_nodelay(true)?;
     let connection = pages.open_connection();
     let end = match config {
-        None => converse(pages, connection, client),
+        None => answer_requests(pages, connection, client),
         Some(config) => {
             let tls = ServerConnection::new(config).map_err(io::Error::other)?;
-            converse(pages, connection, StreamOwned::new(tls, client))
+            answer_requests(pages, connection, StreamOwned::new(tls, client))
         }
     };
     pages.close_connection(connection);
@@ -169,7 +169,7 @@ fn serve_connection(pages: &Pages, client: &TcpStream, config: Option<Arc<Server
         // Unread bytes would reset the connection before the client has received the response.
         _ => {
             client.shutdown(Shutdown::Write)?;
-            client.set_read_timeout(Some(LEAVE_TIMEOUT))?;
+            client.set_read_timeout(Some(CLIENT_CLOSE_TIMEOUT))?;
             io::copy(&mut Read::take(client, HEAD_BYTES_MAX as u64), &mut io::sink())?;
         }
     }
@@ -177,7 +177,7 @@ fn serve_connection(pages: &Pages, client: &TcpStream, config: Option<Arc<Server
 }
 
 /// Answers requests until one side closes the connection; returns how it ends.
-fn converse(pages: &Pages, connection: u64, mut stream: impl Stream) -> io::Result<ConnectionEnd> {
+fn answer_requests(pages: &Pages, connection: u64, mut stream: impl Stream) -> io::Result<ConnectionEnd> {
     let mut unread = Vec::new();
     while let Some(request) = next_request(&mut stream, &mut unread)? {
         let Reply { bytes, end, .. } = pages.reply(connection, &request);
@@ -186,7 +186,7 @@ fn converse(pages: &Pages, connection: u64, mut stream: impl Stream) -> io::Resu
         if let ConnectionEnd::ClosesAfter(silence) = end {
             std::thread::sleep(silence);
         }
-        if end != ConnectionEnd::Stays || request.is_last() {
+        if end != ConnectionEnd::Stays || request.ends_connection() {
             stream.announce_end();
             return Ok(end);
         }
@@ -220,7 +220,7 @@ struct Authority {
 impl Authority {
     fn new() -> io::Result<Authority> {
         let key = KeyPair::generate().map_err(io::Error::other)?;
-        let mut params = params(&[], "readlab test authority", VALID_YEARS)?;
+        let mut params = certificate_params(&[], "readlab test authority", VALID_YEARS)?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
         let certificate = params.self_signed(&key).map_err(io::Error::other)?;
@@ -230,7 +230,7 @@ impl Authority {
     /// The TLS configuration of a server with these host names.
     fn server_config(&self, hosts: &[&str], years: RangeInclusive<i32>) -> io::Result<Arc<ServerConfig>> {
         let key = KeyPair::generate().map_err(io::Error::other)?;
-        let mut params = params(hosts, "readlab test server", years)?;
+        let mut params = certificate_params(hosts, "readlab test server", years)?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params.use_authority_key_identifier_extension = true;
         let certificate = params.signed_by(&key, &self.issuer).map_err(io::Error::other)?;
@@ -243,7 +243,11 @@ impl Authority {
     }
 }
 
-fn params(hosts: &[&str], name: &str, years: RangeInclusive<i32>) -> io::Result<CertificateParams> {
+fn certificate_params(
+    hosts: &[&str],
+    name: &str,
+    years: RangeInclusive<i32>,
+) -> io::Result<CertificateParams> {
     let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
     let mut params = CertificateParams::new(hosts).map_err(io::Error::other)?;
     params.distinguished_name.push(DnType::CommonName, name);

@@ -25,7 +25,7 @@ use readlab_protocol::{MethodLine, Part, Reads, TurnRequest};
 use std::sync::Arc;
 
 /// Files with sizes around those of parts and buffers.
-const CONTENTS: [&str; 8] = [
+const CONTENT_FILES: [&str; 8] = [
     "empty",
     "one-byte",
     "no-final-newline",
@@ -49,19 +49,19 @@ const AWKWARD_KEY: &str = "folder/a b+c %41 \"d\" ä€&=;@:,?x=y#z.txt";
 const RANGE_PARAMETERS: [&str; 5] = ["part_", "block_", "chunk_", "range", "concurrency"];
 
 /// Misbehaviours that are tested with every method.
-const FOR_ALL_METHODS: [Misbehaviour; 7] = [
+const MISBEHAVIOURS_FOR_ALL: [Misbehaviour; 7] = [
     Misbehaviour::NotFound,
     Misbehaviour::CutShort,
     Misbehaviour::Encoded,
     Misbehaviour::OtherVersion,
     Misbehaviour::OtherRange,
     Misbehaviour::ShorterRange,
-    Misbehaviour::BytesBehind,
+    Misbehaviour::BytesAfterEnd,
 ];
 
 /// Misbehaviours that are tested with one method of each client, because methods of a client share
 /// this code.
-const FOR_FIRST_OF_CLIENT: [Misbehaviour; 9] = [
+const MISBEHAVIOURS_FOR_FIRST_OF_CLIENT: [Misbehaviour; 9] = [
     Misbehaviour::Forbidden,
     Misbehaviour::InternalError,
     Misbehaviour::Busy,
@@ -74,7 +74,7 @@ const FOR_FIRST_OF_CLIENT: [Misbehaviour; 9] = [
 ];
 
 /// Misbehaviours that only affect range requests.
-const FOR_RANGE_METHODS: [Misbehaviour; 5] = [
+const MISBEHAVIOURS_FOR_RANGES: [Misbehaviour; 5] = [
     Misbehaviour::ChangedVersion,
     Misbehaviour::Whole,
     Misbehaviour::WrongContentRange,
@@ -83,7 +83,7 @@ const FOR_RANGE_METHODS: [Misbehaviour; 5] = [
 ];
 
 /// Misbehaviours that are tested with methods that read the ranges of a list.
-const FOR_LISTED_RANGES: [Misbehaviour; 6] = [
+const MISBEHAVIOURS_FOR_LISTED_RANGES: [Misbehaviour; 6] = [
     Misbehaviour::NotFound,
     Misbehaviour::Redirect,
     Misbehaviour::CutShort,
@@ -95,14 +95,14 @@ const FOR_LISTED_RANGES: [Misbehaviour; 6] = [
 const TWO_READINGS: TurnRequest = TurnRequest { lead: 0, count: 2 };
 
 /// True if a method reads from servers and proves what it reads.
-pub(super) fn are_read_by(method: &MethodLine) -> bool {
+pub(super) fn reads_from_servers(method: &MethodLine) -> bool {
     matches!(method.reads, Reads::Url | Reads::Object) && !is_control(method)
 }
 
 /// Why a part of the method is not tested.
 pub(super) fn why_left_out(method: &MethodLine) -> Option<String> {
     let speaks_2 = method.params.iter().any(|param| param.name == "http" && param.max >= 2);
-    (are_read_by(method) && speaks_2)
+    (reads_from_servers(method) && speaks_2)
         .then(|| "HTTP/2, which the servers of this test do not speak".to_owned())
 }
 
@@ -118,7 +118,7 @@ pub(super) fn plain_words(stage: &Stage, method: &MethodLine) -> Option<ReadWord
 
 /// A reading for the first work and scan of a method that reads from servers.
 fn first_reading<'s>(stage: &'s Stage, method: &MethodLine) -> Option<ServerReadSpec<'s>> {
-    let visit = work_scans(method).into_iter().next().filter(|_| are_read_by(method))?;
+    let visit = work_scans(method).into_iter().next().filter(|_| reads_from_servers(method))?;
     Some(ServerReadSpec::new(stage.servers.as_ref()?, method, &visit))
 }
 
@@ -132,16 +132,20 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>
         let key = format!("{} by {}", visit.work, visit.scan);
         // Only one scan reads the large file of 4 MiB, because in some languages other scans would
         // take seconds.
-        let large = (visit == first.visit).then_some(&stage.large);
-        let reading = first.clone().for_visit(visit).with_kept(1).with_key(&key, "");
-        checks.push(right_check(reading, contents(stage, method).chain(large).collect(), TWO_READINGS));
+        let large = (visit == first.visit).then_some(&stage.large_text);
+        let reading = first.clone().for_visit(visit).with_kept_connections(1).with_key(&key, "");
+        checks.push(right_answers_check(
+            reading,
+            contents(stage, method).chain(large).collect(),
+            TWO_READINGS,
+        ));
     }
     let small = first.clone().set("part_bytes", SMALL_PART_BYTES);
     checks.extend(connection_checks(stage, &small));
     checks.extend(setting_checks(stage, method, &small));
     let is_object = method.reads == Reads::Object;
     let any = stage.file("65537-bytes");
-    checks.push(right_check(
+    checks.push(right_answers_check(
         first.clone().with_key(AWKWARD_KEY, "a name that needs care"),
         vec![any],
         ONE_READING,
@@ -149,7 +153,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>
     let without_secrets =
         ServerReadSpec { access: Access::Everybody, etag: Etag::Unset, credentials: None, ..first.clone() };
     let what = if is_object { "a public object" } else { "a URL without a secret, and without ETag" };
-    checks.push(right_check(without_secrets.with_key("public", what), vec![any], ONE_READING));
+    checks.push(right_answers_check(without_secrets.with_key("public", what), vec![any], ONE_READING));
     checks.extend(misbehaviour_checks(stage, &small));
     checks.extend(encryption_checks(stage, &first, &small));
     checks
@@ -182,7 +186,7 @@ pub(super) fn range_checks<'s>(stage: &'s Stage, method: &MethodLine, cases: &[R
     let reading_of = |listed: &RangeCase, key: &str, what: &str| {
         ServerReadSpec { ranges: Some(listed.list.clone()), ..first.clone() }.with_key(key, what)
     };
-    let right_check = |reading: ServerReadSpec<'s>, case: Arc<Case>| {
+    let listed_check = |reading: ServerReadSpec<'s>, case: Arc<Case>| {
         Check::new(move |stage| reading.check_right_answers(stage, &[&*case], TWO_READINGS))
     };
     let mut checks = Vec::new();
@@ -190,21 +194,21 @@ pub(super) fn range_checks<'s>(stage: &'s Stage, method: &MethodLine, cases: &[R
         let (visit, listed) = (&work_scans[number % work_scans.len()], &cases[number % cases.len()]);
         let key = format!("ranges {number}, {} by {}", visit.work, visit.scan);
         let reading = reading_of(listed, &key, "ranges").for_visit(visit.clone());
-        checks.push(right_check(reading, Arc::clone(&listed.case)));
+        checks.push(listed_check(reading, Arc::clone(&listed.case)));
     }
-    for setting in settings::for_load(method, DataAmount::Kilobytes) {
-        let reading = reading_of(several, &setting, "ranges").set_as(&setting);
-        checks.push(right_check(reading, Arc::clone(&several.case)).or_refused(vec![setting]));
+    for setting in settings::settings_for(method, DataAmount::Kilobytes) {
+        let reading = reading_of(several, &setting, "ranges").with_setting(&setting);
+        checks.push(listed_check(reading, Arc::clone(&several.case)).or_settings_refused(vec![setting]));
     }
     let without_list = ServerReadSpec { ranges: None, ..reading_of(several, "no list", "ranges") };
     if let Ok(words) = without_list.words(stage, &several.case) {
-        checks.push(Check::refused(words, "ranges, without their list", RANGES_VARIABLE));
+        checks.push(Check::must_fail(words, "ranges, without their list", RANGES_VARIABLE));
     }
-    let misbehaving = FOR_LISTED_RANGES.iter().map(|&how| {
+    let misbehaving = MISBEHAVIOURS_FOR_LISTED_RANGES.iter().map(|&how| {
         let reading = reading_of(several, &format!("{how:?}"), how.words());
         let (reading, case) =
             (ServerReadSpec { misbehaviour: Some(how), ..reading }, Arc::clone(&several.case));
-        Check::new(move |stage| reading.at_misbehaving_server(stage, how, &case))
+        Check::new(move |stage| reading.check_misbehaving_server(stage, how, &case))
     });
     checks.extend(misbehaving);
     checks
@@ -217,7 +221,11 @@ fn without_encryption(reading: ServerReadSpec) -> Check {
     failing_check(reading, SEVERAL_PARTS_FILE)
 }
 
-fn right_check<'s>(reading: ServerReadSpec<'s>, cases: Vec<&'s Case>, request: TurnRequest) -> Check<'s> {
+fn right_answers_check<'s>(
+    reading: ServerReadSpec<'s>,
+    cases: Vec<&'s Case>,
+    request: TurnRequest,
+) -> Check<'s> {
     Check::new(move |stage| reading.check_right_answers(stage, &cases, request))
 }
 
@@ -234,17 +242,21 @@ fn param<'m>(method: &'m MethodLine, name: &str) -> Option<&'m readlab_protocol:
 fn contents<'s>(stage: &'s Stage, method: &MethodLine) -> impl Iterator<Item = &'s Case> {
     let visits_bytes = method.scans.contains_key("sum");
     let bytes = visits_bytes.then(|| stage.file("every-byte"));
-    let text = CONTENTS.iter().map(|name| stage.file(name));
+    let text = CONTENT_FILES.iter().map(|name| stage.file(name));
     text.chain(bytes)
 }
 
 fn connection_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
     let choices = if param(&small.method, "kept").is_some() { 0..2 } else { 0..1 };
-    let three_times = vec![&stage.large; 3];
+    let three_times = vec![&stage.large_text; 3];
     let check = |kept: u64| {
         let key = format!("connections {kept}");
-        let reading = small.clone().set("concurrency", 1).with_kept(kept).with_key(&key, "4 MiB three times");
-        right_check(reading, three_times.clone(), ONE_READING)
+        let reading = small
+            .clone()
+            .set("concurrency", 1)
+            .with_kept_connections(kept)
+            .with_key(&key, "4 MiB three times");
+        right_answers_check(reading, three_times.clone(), ONE_READING)
     };
     choices.map(check).collect()
 }
@@ -256,13 +268,13 @@ fn setting_checks<'s>(stage: &'s Stage, method: &MethodLine, small: &ServerReadS
         let divides = ["part_bytes=", "concurrency="].iter().any(|name| setting.starts_with(name));
         // A buffer may be as small as one byte.
         let cases: Vec<&Case> = match divides {
-            true => contents(stage, method).chain([&stage.large]).collect(),
+            true => contents(stage, method).chain([&stage.large_text]).collect(),
             false => settings::SETTING_CASES.iter().map(|name| stage.file(name)).collect(),
         };
-        let reading = small.clone().with_kept(1).set_as(&setting).with_key(&setting, "");
-        right_check(reading, cases, TWO_READINGS).or_refused(vec![setting])
+        let reading = small.clone().with_kept_connections(1).with_setting(&setting).with_key(&setting, "");
+        right_answers_check(reading, cases, TWO_READINGS).or_settings_refused(vec![setting])
     };
-    settings::for_load(method, DataAmount::Kilobytes).into_iter().filter(is_own).map(with).collect()
+    settings::settings_for(method, DataAmount::Kilobytes).into_iter().filter(is_own).map(with).collect()
 }
 
 fn misbehaviour_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
@@ -270,12 +282,13 @@ fn misbehaviour_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<
     let is_first = is_first_method_of_client(stage, method);
     let is_ranged =
         method.params.iter().any(|param| RANGE_PARAMETERS.iter().any(|word| param.name.contains(word)));
-    let chosen = FOR_ALL_METHODS.iter().chain(FOR_FIRST_OF_CLIENT.iter().filter(|_| is_first));
-    let chosen = chosen.chain(FOR_RANGE_METHODS.iter().filter(|_| is_ranged));
+    let chosen =
+        MISBEHAVIOURS_FOR_ALL.iter().chain(MISBEHAVIOURS_FOR_FIRST_OF_CLIENT.iter().filter(|_| is_first));
+    let chosen = chosen.chain(MISBEHAVIOURS_FOR_RANGES.iter().filter(|_| is_ranged));
     let misbehaving = |&how: &Misbehaviour| {
         let reading = small.clone().with_key(&format!("{how:?}"), how.words());
         let reading = ServerReadSpec { misbehaviour: Some(how), ..reading };
-        Check::new(move |stage| reading.at_misbehaving_server(stage, how, stage.file(SEVERAL_PARTS_FILE)))
+        Check::new(move |stage| reading.check_misbehaving_server(stage, how, stage.file(SEVERAL_PARTS_FILE)))
     };
     let mut checks: Vec<Check> = chosen.map(misbehaving).collect();
     let refused = |key: &str, what: &str, change: &dyn Fn(&mut ServerReadSpec<'s>)| {
@@ -286,7 +299,7 @@ fn misbehaviour_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<
     checks.push(refused("other etag", "another ETag than the server's", &|it| it.etag = Etag::Other));
     if is_first {
         checks
-            .push(refused("nowhere", "a server that does not listen", &|it| it.place = ServerKind::Nowhere));
+            .push(refused("nowhere", "a server that does not listen", &|it| it.server = ServerKind::Nowhere));
     }
     if is_first && method.reads == Reads::Object {
         let mut wrong = credentials();
@@ -309,17 +322,21 @@ fn encryption_checks<'s>(
     if method.reads != Reads::Object && !method.tls {
         return Vec::new();
     }
-    let at = |reading: &ServerReadSpec<'s>, key: &str, what: &str, place: ServerKind, trust: Trust| {
-        ServerReadSpec { place, trust, may_be_unavailable: true, ..reading.clone().with_key(key, what) }
+    let at = |reading: &ServerReadSpec<'s>, key: &str, what: &str, server: ServerKind, trust: Trust| {
+        ServerReadSpec { server, trust, may_be_unavailable: true, ..reading.clone().with_key(key, what) }
     };
     let by_authority = |key: &str, kept| {
         let reading = at(small, key, "a server with encryption", ServerKind::Encrypted, Trust::Authority);
-        right_check(reading.with_kept(kept), vec![stage.file("65537-bytes"), &stage.large], ONE_READING)
+        right_answers_check(
+            reading.with_kept_connections(kept),
+            vec![stage.file("65537-bytes"), &stage.large_text],
+            ONE_READING,
+        )
     };
     let mut checks = vec![by_authority("encrypted", 0), by_authority("encrypted, kept", 1)];
     if is_first_method_of_client(stage, method) {
-        let mut refused = |what: &str, place, trust| {
-            checks.push(failing_check(at(first, what, what, place, trust), SEVERAL_PARTS_FILE));
+        let mut refused = |what: &str, server, trust| {
+            checks.push(failing_check(at(first, what, what, server, trust), SEVERAL_PARTS_FILE));
         };
         refused("a certificate of an unknown authority", ServerKind::Encrypted, Trust::System);
         refused("an absent file of authorities", ServerKind::Encrypted, Trust::AbsentFile);
@@ -334,7 +351,7 @@ fn encryption_checks<'s>(
 fn is_first_method_of_client(stage: &Stage, method: &MethodLine) -> bool {
     let client = |method: &MethodLine| method.method.split(['.', '-']).next().map(str::to_owned);
     let is_same = |other: &&MethodLine| {
-        are_read_by(other) && other.unavailable.is_none() && client(other) == client(method)
+        reads_from_servers(other) && other.unavailable.is_none() && client(other) == client(method)
     };
     stage.contender.methods.iter().find(is_same).is_none_or(|first| first.method == method.method)
 }

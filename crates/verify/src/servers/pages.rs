@@ -5,7 +5,7 @@ use super::answers::{ConnectionEnd, Misbehaviour, Reply, Resource, error_reply, 
 use jiff::Timestamp;
 use readlab_roster::server::Status;
 use readlab_roster::server::request::Request;
-use readlab_targets::target::s3::signature::decoded;
+use readlab_targets::target::s3::signature::percent_decoded;
 use readlab_targets::target::s3::verification::ReceivedRequest;
 use readlab_targets::target::s3::{Credentials, Secret};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,8 @@ use std::sync::{Arc, Mutex};
 /// The bucket of all objects, which is the first part of the path in URLs.
 pub(super) const BUCKET: &str = "readlab";
 
-/// Not the default region of libraries, so that a wrong region is noticed.
+/// The region of all objects. It differs from the default region of libraries, so that a client
+/// that ignores the configured region is noticed.
 pub(super) const REGION: &str = "test-region-1";
 
 pub(super) const SECRET_QUERY: &str = "token=SECRETQUERY0123456789";
@@ -54,8 +55,8 @@ pub(super) enum Access {
 #[derive(Default)]
 pub(super) struct Pages {
     pages: Mutex<BTreeMap<String, Arc<Page>>>,
-    connections: AtomicU64,
-    open: Mutex<BTreeSet<u64>>,
+    connection_count: AtomicU64,
+    open_connections: Mutex<BTreeSet<u64>>,
 }
 
 /// The content of one URL, and the requests for it.
@@ -78,12 +79,12 @@ pub(super) struct LoggedRequest {
     /// True if the request is signed, correctly or not.
     pub is_signed: bool,
     /// True if the request was sent as to a proxy.
-    pub is_of_proxy: bool,
+    pub was_sent_to_proxy: bool,
     /// True if the client followed a redirect.
-    pub is_elsewhere: bool,
+    pub followed_redirect: bool,
     pub refusal: Option<String>,
     /// True if the response was not what the request asked for.
-    pub is_wrong: bool,
+    pub was_answered_wrongly: bool,
 }
 
 impl Pages {
@@ -102,25 +103,25 @@ impl Pages {
     }
 
     pub(super) fn open_connection(&self) -> u64 {
-        let connection = self.connections.fetch_add(1, Ordering::Relaxed);
-        locked(&self.open).insert(connection);
+        let connection = self.connection_count.fetch_add(1, Ordering::Relaxed);
+        locked(&self.open_connections).insert(connection);
         connection
     }
 
     pub(super) fn close_connection(&self, connection: u64) {
-        locked(&self.open).remove(&connection);
+        locked(&self.open_connections).remove(&connection);
     }
 
     /// How many of these connections are open.
     pub(super) fn count_open(&self, connections: &BTreeSet<u64>) -> usize {
-        locked(&self.open).intersection(connections).count()
+        locked(&self.open_connections).intersection(connections).count()
     }
 
     pub(super) fn reply(&self, connection: u64, request: &Request) -> Reply {
         // A client sends the whole URL to a proxy.
         let after_host =
             request.path.split_once("://").map(|(_, rest)| rest.split_once('/').unwrap_or_default().1);
-        let path = decoded(after_host.unwrap_or(&request.path));
+        let path = percent_decoded(after_host.unwrap_or(&request.path));
         let path = String::from_utf8_lossy(&path).trim_start_matches('/').to_owned();
         let (folder, key) = path.split_once('/').unwrap_or_default();
         let page = [BUCKET, ELSEWHERE].contains(&folder).then(|| locked(&self.pages).get(key).cloned());
@@ -139,7 +140,13 @@ impl Page {
         locked(&self.requests).clone()
     }
 
-    fn reply(&self, connection: u64, request: &Request, is_elsewhere: bool, is_of_proxy: bool) -> Reply {
+    fn reply(
+        &self,
+        connection: u64,
+        request: &Request,
+        followed_redirect: bool,
+        was_sent_to_proxy: bool,
+    ) -> Reply {
         let field = |name: &str| request.field(name).map(str::to_owned);
         let refusal = self.refusal(request);
         let mut logged = LoggedRequest {
@@ -149,22 +156,24 @@ impl Page {
             if_match: field("if-match"),
             accept_encoding: field("accept-encoding"),
             is_signed: request.field("authorization").is_some() || request.query.contains("X-Amz-Signature="),
-            is_of_proxy,
-            is_elsewhere,
+            was_sent_to_proxy,
+            followed_redirect,
             refusal: refusal.clone(),
-            is_wrong: false,
+            was_answered_wrongly: false,
         };
         let content = Arc::clone(&locked(&self.content));
         let elsewhere = format!("/{ELSEWHERE}/{}?{SECRET_QUERY}", self.key);
-        let resource = Resource { content: &content, etag: &self.etag, elsewhere: &elsewhere };
+        let resource = Resource { content: &content, etag: &self.etag, redirect_path: &elsewhere };
         let mut requests = locked(&self.requests);
         let earlier = requests.iter().filter(|logged| !logged.is_head).count();
         let reply = match (refusal, self.misbehaviour) {
             (Some(_), _) => error_reply(request, Status::Forbidden, "AccessDenied"),
-            (None, Some(misbehaviour)) if !is_elsewhere => misbehaviour.reply(request, resource, earlier),
+            (None, Some(misbehaviour)) if !followed_redirect => {
+                misbehaviour.reply(request, resource, earlier)
+            }
             _ => right_reply(request, resource),
         };
-        logged.is_wrong = reply.is_wrong;
+        logged.was_answered_wrongly = reply.is_wrong;
         requests.push(logged);
         Reply { end: if request.has_body() { ConnectionEnd::Closes } else { reply.end }, ..reply }
     }

@@ -67,10 +67,10 @@ pub(super) struct ServerReadSpec<'s> {
     /// The key of the page, after the method's name.
     pub key: String,
     /// Description for reports.
-    pub what: String,
+    pub description: String,
     pub access: Access,
     pub misbehaviour: Option<Misbehaviour>,
-    pub place: ServerKind,
+    pub server: ServerKind,
     pub etag: Etag,
     pub trust: Trust,
     pub credentials: Option<Credentials>,
@@ -84,7 +84,7 @@ struct PreparedServerRead<'r> {
     page: Arc<Page>,
     words: ReadWords,
     /// The name of the target that messages must contain.
-    shown: String,
+    shown_target: String,
 }
 
 impl<'s> ServerReadSpec<'s> {
@@ -97,10 +97,10 @@ impl<'s> ServerReadSpec<'s> {
             settings: Vec::new(),
             ranges: None,
             key: String::new(),
-            what: String::new(),
+            description: String::new(),
             access: if is_object { Access::Signature } else { Access::Query },
             misbehaviour: None,
-            place: ServerKind::Plain,
+            server: ServerKind::Plain,
             etag: Etag::OfPage,
             trust: Trust::System,
             credentials: is_object.then(credentials),
@@ -115,7 +115,7 @@ impl<'s> ServerReadSpec<'s> {
 
     /// Sets the key of the page. If `what` is empty, reports show the content instead.
     pub(super) fn with_key(self, key: &str, what: &str) -> ServerReadSpec<'s> {
-        ServerReadSpec { key: format!("{}/{key}", self.method.method), what: what.to_owned(), ..self }
+        ServerReadSpec { key: format!("{}/{key}", self.method.method), description: what.to_owned(), ..self }
     }
 
     /// Sets a parameter to this value, or to the nearest permitted one, if the method has the
@@ -129,12 +129,12 @@ impl<'s> ServerReadSpec<'s> {
     }
 
     /// Sets a parameter as a setting `name=value` says.
-    pub(super) fn set_as(self, setting: &str) -> ServerReadSpec<'s> {
+    pub(super) fn with_setting(self, setting: &str) -> ServerReadSpec<'s> {
         let (name, value) = setting.split_once('=').expect("a setting is a name and a value");
         self.set(name, value.parse().expect("it was a number"))
     }
 
-    pub(super) fn with_kept(self, kept: u64) -> ServerReadSpec<'s> {
+    pub(super) fn with_kept_connections(self, kept: u64) -> ServerReadSpec<'s> {
         self.set("kept", kept)
     }
 
@@ -143,7 +143,7 @@ impl<'s> ServerReadSpec<'s> {
     }
 
     fn source(&self) -> io::Result<Source> {
-        let origin = self.servers.origin(self.place);
+        let origin = self.servers.origin(self.server);
         if self.method.reads == Reads::Object {
             let store = Store {
                 endpoint: origin.parse().map_err(io::Error::other)?,
@@ -179,7 +179,7 @@ impl<'s> ServerReadSpec<'s> {
         env.extend(etag.map(|etag| (ETAG_VARIABLE.into(), etag.into())));
         let ranges = self.ranges.iter().map(|list| (RANGES_VARIABLE.into(), list.clone().into_os_string()));
         env.extend(ranges);
-        let authority = &self.servers.authority;
+        let authority = &self.servers.ca_certificate;
         let cacert = match self.trust {
             Trust::System => None,
             Trust::Authority => Some(authority.clone()),
@@ -190,10 +190,10 @@ impl<'s> ServerReadSpec<'s> {
         let words = ReadWords {
             env,
             env_removed: VARIABLES_REMOVED.iter().chain(&REMOVED_VARIABLES).map(OsString::from).collect(),
-            again: Some(stage.verify_again_command(&self.method.method)),
+            repeating_command: Some(stage.verify_again_command(&self.method.method)),
             ..ReadWords::new(&self.method, &self.visit).with_target(request.word).with_settings(settings)
         };
-        Ok(PreparedServerRead { reading: self, page, words, shown })
+        Ok(PreparedServerRead { reading: self, page, words, shown_target: shown })
     }
 
     /// Reads the cases, one in each turn. Each answer must be right, and the requests must be
@@ -208,7 +208,7 @@ impl<'s> ServerReadSpec<'s> {
         let prepared = self.prepare_or_fault(stage, first)?;
         let mut session = match start_ready(stage, &prepared.words) {
             Err(SessionError::Unavailable(reason)) if self.may_be_unavailable => {
-                stage.leave_out(&self.method.method, &format!("{}: {reason}", self.what));
+                stage.leave_out(&self.method.method, &format!("{}: {reason}", self.description));
                 return Ok(0);
             }
             opened => prepared.attempt(stage, &first.name, || Ok(opened?))?,
@@ -220,7 +220,7 @@ impl<'s> ServerReadSpec<'s> {
             let turn = prepared.turn(&mut session, stage, case, request).and_then(|requests| {
                 let keeps = prepared.keeps_connections(case);
                 let reason = connections
-                    .refusal(&requests, request.count, keeps, |used| self.servers.pages.count_open(used));
+                    .turn_fault(&requests, request.count, keeps, |used| self.servers.pages.count_open(used));
                 let reason = reason.or_else(|| {
                     let are_closed = keeps != Some(false) || are_closed(&self.servers.pages, &requests);
                     (!are_closed).then(|| "it keeps a connection open between turns".to_owned())
@@ -235,7 +235,7 @@ impl<'s> ServerReadSpec<'s> {
             }
             answers += request.count;
         }
-        prepared.attempt(stage, "", || ends_without_secrets(session, None))?;
+        prepared.attempt(stage, "", || check_end_without_secrets(session, None))?;
         Ok(answers)
     }
 
@@ -251,7 +251,7 @@ impl<'s> ServerReadSpec<'s> {
             if let Some(reason) = requests.iter().find_map(|logged| part_fault(logged, part)) {
                 return Err(reason.into());
             }
-            ends_without_secrets(session, None)?;
+            check_end_without_secrets(session, None)?;
             Ok(turn.samples.len().try_into().unwrap_or(u32::MAX))
         })
     }
@@ -260,7 +260,7 @@ impl<'s> ServerReadSpec<'s> {
         let prepared = self.prepare_or_fault(stage, case)?;
         prepared.attempt(stage, "", || {
             let mut session = stage.launch(&prepared.words)?;
-            let result = prepared.one_reading(&mut session, stage);
+            let result = prepared.take_one_reading(&mut session, stage);
             if self.may_be_unavailable && matches!(result, Err(SessionError::Unavailable(_))) {
                 return Ok(1);
             }
@@ -269,14 +269,19 @@ impl<'s> ServerReadSpec<'s> {
     }
 
     /// A session with a misbehaving server. It must fail if a response was wrong.
-    pub(super) fn at_misbehaving_server(&self, stage: &Stage, how: Misbehaviour, case: &Case) -> CheckResult {
+    pub(super) fn check_misbehaving_server(
+        &self,
+        stage: &Stage,
+        how: Misbehaviour,
+        case: &Case,
+    ) -> CheckResult {
         let prepared = self.prepare_or_fault(stage, case)?;
         let words = &prepared.words;
         prepared.attempt(stage, "", || {
             let mut session = stage.launch(words)?;
-            let result = prepared.one_reading(&mut session, stage);
+            let result = prepared.take_one_reading(&mut session, stage);
             let requests = prepared.page.requests();
-            if requests.iter().any(|logged| logged.is_elsewhere) {
+            if requests.iter().any(|logged| logged.followed_redirect) {
                 return Err("it followed a redirect".into());
             }
             let turn = match result {
@@ -285,13 +290,13 @@ impl<'s> ServerReadSpec<'s> {
                 Ok(turn) => turn,
             };
             words.check_samples(&turn.samples, case)?;
-            let was_wrong = requests.iter().any(|logged| logged.is_wrong);
+            let was_wrong = requests.iter().any(|logged| logged.was_answered_wrongly);
             let counts_retry =
                 turn.samples.iter().any(|sample| sample.retries.is_some_and(|retries| retries > 0));
             match how {
                 // Not every client can see bytes after the promised ones. They must not appear in
                 // this answer or the next.
-                Misbehaviour::BytesBehind => match session.turn(ONE_READING, stage.deadline) {
+                Misbehaviour::BytesAfterEnd => match session.turn(ONE_READING, stage.deadline) {
                     Err(SessionError::Failed(reason)) => return prepared.check_failure(session, &reason),
                     turn => words.check_samples(&turn?.samples, case)?,
                 },
@@ -302,14 +307,14 @@ impl<'s> ServerReadSpec<'s> {
                 _ if was_wrong => return Err(missing_failure_message("it sent a sample").into()),
                 _ => {}
             }
-            ends_without_secrets(session, None)?;
+            check_end_without_secrets(session, None)?;
             Ok(turn.samples.len().try_into().unwrap_or(u32::MAX))
         })
     }
 
     fn prepare_or_fault(&self, stage: &Stage, case: &Case) -> Result<PreparedServerRead<'_>, Fault> {
         let fault = |error: io::Error| Fault {
-            request: self.what.clone(),
+            request: self.description.clone(),
             reason: error.to_string(),
             repeat: stage.verify_again_command(&self.method.method),
         };
@@ -325,7 +330,7 @@ impl PreparedServerRead<'_> {
         content: &str,
         search: impl FnOnce() -> Result<T, Reason>,
     ) -> Result<T, Fault> {
-        let ServerReadSpec { what, key, .. } = self.reading;
+        let ServerReadSpec { description: what, key, .. } = self.reading;
         let of = if content.is_empty() { String::new() } else { format!("{content} at ") };
         self.words.attempt(stage, &format!("{of}{BUCKET}/{key}"), search).map_err(|fault| {
             let request = if what.is_empty() { fault.request } else { format!("{what}: {}", fault.request) };
@@ -333,7 +338,7 @@ impl PreparedServerRead<'_> {
         })
     }
 
-    fn one_reading(&self, session: &mut Session, stage: &Stage) -> Result<Turn, SessionError> {
+    fn take_one_reading(&self, session: &mut Session, stage: &Stage) -> Result<Turn, SessionError> {
         session.wait_until_ready()?;
         session.turn(ONE_READING, stage.deadline)
     }
@@ -382,18 +387,18 @@ impl PreparedServerRead<'_> {
     /// A failure must name its target and contain no secret.
     fn check_failure(&self, session: Session, reason: &str) -> Result<u32, Reason> {
         let file = self.reading.trust == Trust::AbsentFile;
-        let is_named = reason.contains(&self.shown)
+        let is_named = reason.contains(&self.shown_target)
             || file && (reason.contains("absent.pem") || reason.contains(CACERT_VARIABLE));
         if !is_named {
-            return Err(format!("it failed with {reason:?}, which must have {:?}", self.shown).into());
+            return Err(format!("it failed with {reason:?}, which must have {:?}", self.shown_target).into());
         }
-        ends_without_secrets(session, Some(reason))?;
+        check_end_without_secrets(session, Some(reason))?;
         Ok(1)
     }
 }
 
 /// Ends a session, after a failure or not; nothing that it wrote may contain a secret.
-fn ends_without_secrets(mut session: Session, failure: Option<&str>) -> Result<(), Reason> {
+fn check_end_without_secrets(mut session: Session, failure: Option<&str>) -> Result<(), Reason> {
     let status = session.end()?;
     let written = format!("{} {}", failure.unwrap_or_default(), session.last_errors());
     if secrets().iter().any(|secret| written.contains(secret)) {

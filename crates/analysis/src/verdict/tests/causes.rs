@@ -20,7 +20,7 @@ fn make_it_use_read_calls(record: &mut Record, trial: usize, peak_rss_bytes: u64
 #[test]
 fn page_faults_of_a_buffer_allocated_by_each_reading_are_not_those_of_a_mapping() {
     // The copy into one small buffer takes 100 ms; this copy takes 300 ms.
-    for (faults, peak_rss_bytes) in [(SIZE / 4096, 5 << 20), (SIZE >> 21, SIZE)] {
+    for (faults, peak_rss_bytes) in [(FILE_BYTES / 4096, 5 << 20), (FILE_BYTES >> 21, FILE_BYTES)] {
         let mut record = machine_record();
         let whole = add_warm(&mut record, "rust/fs-read/memchr", with_faults(faults, took_ms(380, 60, 310)));
         assert_ne!(stops_at(&record, whole), "new memory", "what it does is not known");
@@ -37,10 +37,10 @@ fn page_faults_of_a_buffer_allocated_by_each_reading_are_not_those_of_a_mapping(
 #[test]
 fn reading_an_archive_as_bytes_is_no_remedy_for_decoding_it() {
     let mut record = archive_record();
-    let meters = with_faults(SIZE / 4096, took_ms(4000, 600, 3300));
+    let meters = with_faults(FILE_BYTES / 4096, took_ms(4000, 600, 3300));
     let whole = add_decoder(&mut record, "rust/gzip-whole/memchr", Cache::Through, meters);
     let plain = add_warm(&mut record, "rust/read/memchr@buffer_bytes=131072", took_ms(160, 60, 99));
-    make_it_use_read_calls(&mut record, whole, SIZE);
+    make_it_use_read_calls(&mut record, whole, FILE_BYTES);
     make_it_use_read_calls(&mut record, plain, 3 << 20);
     assert_verdict(&record, whole, "new memory", "use one buffer again; of its time 80 % new memory");
 }
@@ -79,7 +79,7 @@ fn read_ahead_of_ranges_is_judged_by_their_pages_and_by_the_bytes_between_merged
             longest_bytes: 64 << 10,
             repeated_bytes,
             pages_bytes,
-            file_bytes: SIZE,
+            file_bytes: FILE_BYTES,
         });
         let read_bytes = Some(read_bytes);
         let fetched = Sample { read_bytes, ..with_device_bytes(29 * useful_bytes, took_ms(2000, 30, 100)) };
@@ -134,8 +134,8 @@ fn readings_shorter_than_the_period_of_a_quota_are_limited_by_the_quota() {
     record.header.machine.cpus = 2;
     record.header.machine.cpu_quota = Some(0.2);
     // Measured wall and throttled times. Most readings fall between two pauses; one uses three
-    // times its share, and none uses all of its quota. Of the others, three of five are never
-    // throttled.
+    // times its share, and no reading uses its whole quota. Of the other readings, three in five
+    // are never throttled.
     for (name, reading, times_ms, right) in [
         (
             "rust/files-threads/memchr@threads=4",
@@ -152,8 +152,8 @@ fn readings_shorter_than_the_period_of_a_quota_are_limited_by_the_quota() {
     ] {
         let files = add_warm(&mut record, name, reading);
         change_each(&mut record, files, times_ms, |sample, (wall_ms, throttled_ms)| {
-            sample.wall_ns = wall_ms * MS;
-            let (wall_ns, throttled_ns) = (Some(sample.wall_ns), Some(throttled_ms * MS));
+            sample.wall_ns = wall_ms * NS_PER_MS;
+            let (wall_ns, throttled_ns) = (Some(sample.wall_ns), Some(throttled_ms * NS_PER_MS));
             sample.turn = TurnSeen { wall_ns, throttled_ns, ..TurnSeen::default() };
         });
         let said = right.replace("processor quota", "it uses").replace(" %", " % of that");
@@ -231,15 +231,15 @@ fn read_ahead_below_the_default_is_named() {
     // For a folder, the size of its files decides as well, even if another method is faster.
     record.targets[TargetIndex::new(0)].own_read_ahead = own(short);
     add_cold(&mut record, "rust/uring", took_ms(400, 40, 160));
-    for (files, words) in [(8, "short read-ahead"), (SIZE / 4096, "shallow depth")] {
+    for (files, words) in [(8, "short read-ahead"), (FILE_BYTES / 4096, "shallow depth")] {
         record.targets[TargetIndex::new(0)].kind =
             TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });
         assert_eq!(stops_at(&record, mapped), words, "{files} files");
     }
 }
 
-/// Adds a cold trial under a read-ahead of 128 KiB, which was found, and the same one under 4 MiB, four
-/// times as fast; returns the first.
+/// Adds a cold trial under a read-ahead of 128 KiB, the value found at the start, and the same
+/// trial under 4 MiB, which is four times as fast. Returns the index of the first.
 fn add_under_two_read_aheads(record: &mut Record) -> usize {
     let device =
         |bytes| Some(Device { name: "vda".into(), read_ahead_bytes: Some(bytes), ..Device::default() });
@@ -261,14 +261,14 @@ fn add_under_two_read_aheads(record: &mut Record) -> usize {
     found
 }
 
-const FASTER_UNDER_LARGE: &str = "the kernel reads ahead 128 KiB for it, and blockdev --setra 8192 /dev/vda sets 4.00 MiB; under \
+const LARGER_READ_AHEAD_WORDS: &str = "the kernel reads ahead 128 KiB for it, and blockdev --setra 8192 /dev/vda sets 4.00 MiB; under \
      read-ahead=4MiB it is 4.0 times as fast";
 
 #[test]
 fn a_larger_read_ahead_that_was_raced_and_is_faster_is_named() {
     let mut record = machine_record();
     let found = add_under_two_read_aheads(&mut record);
-    assert_verdict(&record, found, "too little in flight", FASTER_UNDER_LARGE);
+    assert_verdict(&record, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
     record.targets[TargetIndex::new(1)].device = record.targets[TargetIndex::new(0)].device.clone();
     assert_verdict(&record, found, "too little in flight", "sets 4.00 MiB;");
 }
@@ -278,27 +278,27 @@ fn a_larger_read_ahead_that_was_raced_is_named_above_a_cache_and_without_a_meter
     let mut above_cache = machine_record();
     let found = add_under_two_read_aheads(&mut above_cache);
     devices::put_above_a_cache(&mut above_cache);
-    assert_verdict(&above_cache, found, "too little in flight", FASTER_UNDER_LARGE);
+    assert_verdict(&above_cache, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
     above_cache.targets[TargetIndex::new(1)].device = above_cache.targets[TargetIndex::new(0)].device.clone();
     assert_eq!(stops_at(&above_cache, found), "unknown", "no larger read-ahead was raced");
     let mut no_limit = record(None);
     let found = add_under_two_read_aheads(&mut no_limit);
-    assert_verdict(&no_limit, found, "too little in flight", FASTER_UNDER_LARGE);
+    assert_verdict(&no_limit, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
     let mut no_meter = machine_record();
     let found = add_under_two_read_aheads(&mut no_meter);
     change_each(&mut no_meter, found, [(); 5], |sample, ()| sample.device_read_bytes = None);
-    assert_verdict(&no_meter, found, "too little in flight", FASTER_UNDER_LARGE);
+    assert_verdict(&no_meter, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
 }
 
 #[test]
 fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
     let said = "stopped by decoding, by the file system: it stores the file in fewer bytes than it has";
     for (filesystem, device_bytes, said) in [
-        ("squashfs", SIZE / 4, said),
+        ("squashfs", FILE_BYTES / 4, said),
         // The file is stored as it reads.
-        ("squashfs", SIZE, "no single thing stops it"),
+        ("squashfs", FILE_BYTES, "no single thing stops it"),
         // The file system stores nothing encoded.
-        ("ext4", SIZE / 4, "no single thing stops it"),
+        ("ext4", FILE_BYTES / 4, "no single thing stops it"),
     ] {
         let mut record = machine_record();
         record.targets[TargetIndex::new(0)].filesystem = Some(filesystem.to_owned());
@@ -310,7 +310,7 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
     // repeat.
     let mut record = machine_record();
     record.targets[TargetIndex::new(0)].filesystem = Some("squashfs".to_owned());
-    let reading = with_device_bytes(SIZE / 4, took_ms(2000, 60, 1800));
+    let reading = with_device_bytes(FILE_BYTES / 4, took_ms(2000, 60, 1800));
     let command = add(&mut record, "command/cat", CacheState::Cold, Cache::Through, reading);
     record.trials[TrialIndex::new(command)].trial.work = Work::Output;
     for (left_share, is_decoding) in [(1.0, true), (0.25, false)] {
@@ -321,9 +321,14 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
     }
     record.trials[TrialIndex::new(command)].trial.work = Work::Newlines;
     assert!(stops_at(&record, command).starts_with("decoding"), "it counts all newlines");
-    let (block_bytes, reads) = (4096, SIZE / 4096);
-    let places =
-        PlacesFacts { pattern: Pattern::Random, block_bytes, reads, distinct: reads / 5, file_bytes: SIZE };
+    let (block_bytes, reads) = (4096, FILE_BYTES / 4096);
+    let places = PlacesFacts {
+        pattern: Pattern::Random,
+        block_bytes,
+        reads,
+        distinct: reads / 5,
+        file_bytes: FILE_BYTES,
+    };
     record.targets[TargetIndex::new(0)].kind = TargetKind::Places(places);
     assert!(!stops_at(&record, command).starts_with("decoding"));
     for (state, user_ms, system_ms, right) in [
@@ -334,8 +339,8 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
         // The page cache holds decoded pages.
         (CacheState::Warm, 60, 1800, "mixed, 90 % other kernel work"),
     ] {
-        let mut record = encoded_file();
-        let reading = with_device_bytes(SIZE / 4, took_ms(2000, user_ms, system_ms));
+        let mut record = encoded_file_record();
+        let reading = with_device_bytes(FILE_BYTES / 4, took_ms(2000, user_ms, system_ms));
         let read = add(&mut record, "rust/read/avx2", state, Cache::Through, reading);
         assert_eq!(stops_at(&record, read), right, "{state}, {user_ms} and {system_ms} ms");
     }
@@ -360,8 +365,8 @@ fn a_reading_that_waits_for_an_encoded_file_on_an_idle_device_is_limited_by_deco
             "decoding takes 94 % of the time at most, and it is not known how long the device had work;",
         ),
     ] {
-        let mut record = encoded_file();
-        let reading = with_device_bytes(SIZE / 4, took_ms(1000, 60, 200));
+        let mut record = encoded_file_record();
+        let reading = with_device_bytes(FILE_BYTES / 4, took_ms(1000, 60, 200));
         let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
         change_each(&mut record, read, [busy_percent; 5], |sample, percent| {
             sample.turn.wall_ns = Some(sample.wall_ns);

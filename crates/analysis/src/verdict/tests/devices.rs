@@ -7,8 +7,8 @@ use readlab_model::target::places::{Pattern, PlacesFacts};
 
 #[test]
 fn a_device_that_delivers_in_bursts_is_still_the_limit() {
-    // The rate is four fifths of the limit: only the overlap of the intervals makes it a reading at
-    // the limit.
+    // The rate is four fifths of the limit: the reading counts as at the limit only because the
+    // intervals overlap.
     for (walls_ms, right) in [([500; 5], "too little in flight"), ([380, 620, 500, 390, 610], "device 80 %")]
     {
         let mut record = machine_record();
@@ -36,12 +36,12 @@ fn small_blocks_and_a_shallow_queue_are_distinguished_by_the_faster_trial() {
 fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
     let judged = |fetched: u64, wall_ms| {
         let mut record = machine_record();
-        let (pattern, file_bytes) = (Pattern::Stride { blocks: Some(3) }, 4 * SIZE);
+        let (pattern, file_bytes) = (Pattern::Stride { blocks: Some(3) }, 4 * FILE_BYTES);
         record.targets[TargetIndex::new(0)].kind = TargetKind::Places(PlacesFacts {
             pattern,
             block_bytes: 4096,
-            reads: SIZE / 4096,
-            distinct: SIZE / 4096,
+            reads: FILE_BYTES / 4096,
+            distinct: FILE_BYTES / 4096,
             file_bytes,
         });
         let reading = with_device_bytes(fetched, took_ms(wall_ms, 40, 160));
@@ -50,22 +50,22 @@ fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
         (judged.stops_at(), judged.sentence, limits(&record).len())
     };
     // One and a half times the requested bytes, at nine tenths of the device's rate.
-    let (stops_at, sentence, of_machine) = judged(SIZE * 3 / 2, 645);
+    let (stops_at, sentence, of_machine) = judged(FILE_BYTES * 3 / 2, 645);
     assert_eq!(stops_at, "device 93 %", "{sentence}");
     assert!(sentence.contains("2.33 GB/s is 93 % of the 2.50 GB/s that rust/device"), "{sentence}");
     assert!(sentence.ends_with("; the kernel fetched 1.5 times the bytes that were asked for"), "{sentence}");
-    // Reads larger than the control's are faster, and say nothing about the limit of its block
-    // size.
-    let (stops_at, sentence, limits) = judged(SIZE * 19 / 10, 250);
+    // Reads that are larger than those of the control are faster, and say nothing about the limit
+    // at the control's block size.
+    let (stops_at, sentence, limits) = judged(FILE_BYTES * 19 / 10, 250);
     assert_eq!((stops_at.as_str(), limits), ("device", of_machine), "{sentence}");
     assert!(sentence.contains("7.60 GB/s is more than the 2.50 GB/s that rust/device"), "{sentence}");
     // At the limit and beyond it, most bytes that the device reads were not requested.
     for (times, wall_ms) in [(3, 1290), (20, 2000)] {
-        let (stops_at, sentence, limits) = judged(SIZE * times, wall_ms);
+        let (stops_at, sentence, limits) = judged(FILE_BYTES * times, wall_ms);
         assert_eq!((stops_at, limits), (format!("read-ahead, {times}× the bytes"), of_machine), "{sentence}");
         assert!(sentence.contains("madvise(MADV_RANDOM) turns it off"), "{sentence}");
     }
-    let (stops_at, sentence, _) = judged(SIZE, 1075);
+    let (stops_at, sentence, _) = judged(FILE_BYTES, 1075);
     assert_eq!(stops_at, "too little in flight", "{sentence}");
     assert!(!sentence.contains("fetched"), "{sentence}");
 }
@@ -118,7 +118,7 @@ fn a_shallow_queue_on_many_files_is_reported_above_a_cache_too() {
 
 #[test]
 fn an_encoded_file_is_limited_by_decoding_only_if_the_device_is_known_to_be_faster() {
-    let mut record = encoded_file();
+    let mut record = encoded_file_record();
     let reading = with_device_bytes(200_000_000, took_ms(1000, 60, 200));
     let read = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, reading);
     add_direct(&mut record, "rust/direct@buffer_bytes=1048576", took_ms(1000, 40, 80));

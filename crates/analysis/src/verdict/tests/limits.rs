@@ -57,7 +57,7 @@ fn a_limit_that_a_reading_exceeds_is_replaced_and_reported() {
     let control = ("rust/device@buffer=128KiB,depth=16".to_owned(), 2_500_000_000);
     assert_eq!(device_limits(&record), std::slice::from_ref(&control));
     assert_eq!(
-        replaced_words(&record, &limits(&record), TargetIndex::new(0), CacheState::Cold),
+        replaced_limit_sentences(&record, &limits(&record), TargetIndex::new(0), CacheState::Cold),
         Vec::<String>::new()
     );
     let faster = add_cold(&mut record, "rust/mmap/x", took_ms(200, 40, 60));
@@ -65,7 +65,7 @@ fn a_limit_that_a_reading_exceeds_is_replaced_and_reported() {
     assert_eq!(stops_at(&record, faster), "limit not known");
     assert_eq!(verdict_on(&record, same).share_of_limit, Some(0.2 / 0.43));
     assert_eq!(
-        replaced_words(&record, &limits(&record), TargetIndex::new(0), CacheState::Cold),
+        replaced_limit_sentences(&record, &limits(&record), TargetIndex::new(0), CacheState::Cold),
         [
             "the device limit is what rust/mmap/x reached, 5.00 GB/s: rust/device@buffer=128KiB,depth=16 showed 2.50 GB/s"
         ]
@@ -108,7 +108,7 @@ fn each_trial_is_judged_by_the_limits_of_its_own_place() {
     let mut record = machine_record();
     record.header.locations = Some(Locations::default());
     let on_device = |name: &str| TargetFacts {
-        size_bytes: SIZE,
+        size_bytes: FILE_BYTES,
         mount: Some(format!("/dev/{name} on /{name}")),
         device: Some(Device { name: name.to_owned(), ..Device::default() }),
         ..TargetFacts::default()
@@ -124,11 +124,11 @@ fn each_trial_is_judged_by_the_limits_of_its_own_place() {
         trial
     };
     let (cold, warm) = (CacheState::Cold, CacheState::Warm);
-    let slower_device = with_device_bytes(SIZE, took_ms(2000, 5, 30));
+    let slower_device = with_device_bytes(FILE_BYTES, took_ms(2000, 5, 30));
     add_at(1, "rust/device@buffer_bytes=131072,depth=16", cold, Cache::None, slower_device);
     add_at(1, "rust/copy@buffer_bytes=131072", warm, Cache::None, took_ms(400, 4, 396));
     let cold_readings = [0, 1, 2, 3].map(|target| {
-        let reading = with_device_bytes(SIZE, took_ms(2100, 40, 160));
+        let reading = with_device_bytes(FILE_BYTES, took_ms(2100, 40, 160));
         add_at(target, "rust/read/avx512", cold, Cache::Through, reading)
     });
     let warm_readings =

@@ -8,8 +8,12 @@ use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 /// Adds the first target under a bound; returns its number.
 fn add_bound(record: &mut Record, bound: &str) -> TargetIndex {
     let bound: MemoryBound = bound.parse().unwrap();
-    let memory =
-        MemoryFacts { bound, cache_bytes: bound.in_bytes(SIZE), working_set_bytes: SIZE, is_shared: false };
+    let memory = MemoryFacts {
+        bound,
+        cache_bytes: bound.in_bytes(FILE_BYTES),
+        working_set_bytes: FILE_BYTES,
+        is_shared: false,
+    };
     let target = record.targets.len();
     let facts = TargetFacts { memory: Some(memory), ..record.targets[TargetIndex::new(0)].clone() };
     record.add(testing::target(target, facts));
@@ -24,8 +28,7 @@ fn add_pressed(record: &mut Record, name: &str, target: TargetIndex, reading: Sa
     index
 }
 
-/// A record with a target that is read with memory for half of the file; returns the target's
-/// index, too.
+/// A record with a target that is read with memory for half of the file, and that target's index.
 fn record_bounded_to_half() -> (Record, TargetIndex) {
     let mut record = machine_record();
     let half = add_bound(&mut record, "50%");
@@ -33,7 +36,7 @@ fn record_bounded_to_half() -> (Record, TargetIndex) {
 }
 
 fn slow_reading() -> Sample {
-    with_device_bytes(SIZE * 51 / 100, took_ms(2000, 40, 160))
+    with_device_bytes(FILE_BYTES * 51 / 100, took_ms(2000, 40, 160))
 }
 
 #[test]
@@ -45,7 +48,7 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
                 a greater bound (--memory) shows how much memory helps; O_DIRECT with";
     assert_verdict(&record, read, stop, said);
     assert_sentence(&verdict_on(&record, read), "of its time 90 % waiting");
-    let direct = with_device_bytes(SIZE, took_ms(500, 5, 30));
+    let direct = with_device_bytes(FILE_BYTES, took_ms(500, 5, 30));
     add_pressed(&mut record, "rust/direct@buffer_bytes=1048576", half, direct);
     assert_verdict(
         &record,
@@ -73,11 +76,11 @@ fn a_reading_that_the_bound_does_not_slow_has_the_limits_of_the_file() {
     let (mut record, half) = record_bounded_to_half();
     let cached = add_pressed(&mut record, "rust/read/avx512", half, took_ms(110, 10, 99));
     assert_verdict(&record, cached, "copy 91 %", "9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy");
-    let direct = with_device_bytes(SIZE, took_ms(430, 5, 30));
+    let direct = with_device_bytes(FILE_BYTES, took_ms(430, 5, 30));
     let direct = add_pressed(&mut record, "rust/direct@buffer_bytes=1048576", half, direct);
     assert_verdict(&record, direct, "device 93 %", "2.33 GB/s is 93 % of the 2.50 GB/s that rust/device");
     // The processor is busy while bytes come from the device again.
-    let slow_scan = with_device_bytes(SIZE / 2, took_ms(1000, 900, 60));
+    let slow_scan = with_device_bytes(FILE_BYTES / 2, took_ms(1000, 900, 60));
     let slow_scan = add_pressed(&mut record, "rust/read/scalar", half, slow_scan);
     assert!(stops_at(&record, slow_scan).starts_with("processing"), "{:?}", verdict_on(&record, slow_scan));
     // A method that leaves nothing in memory is not helped by more memory.
@@ -94,7 +97,7 @@ fn a_mapping_that_brings_more_than_it_reads_thrashes() {
     let half = add_bound(&mut record, "50%");
     // Half of the blocks are in memory, which is a small share of the file.
     record.targets[half].memory.as_mut().unwrap().working_set_bytes = asked_bytes;
-    let resident_after = Some(asked_bytes as f64 / SIZE as f64 / 2.0);
+    let resident_after = Some(asked_bytes as f64 / FILE_BYTES as f64 / 2.0);
     let fetched = |times, wall_ms| Sample {
         major_faults: Some(asked_bytes / 4096),
         resident_after,
@@ -121,13 +124,13 @@ fn a_mapping_that_brings_more_than_it_reads_thrashes() {
 fn time_in_the_kernel_while_a_task_waits_for_memory_is_reclaim() {
     for is_of_group in [true, false] {
         let (mut record, half) = record_bounded_to_half();
-        let reading = with_device_bytes(SIZE, took_ms(1000, 100, 850));
+        let reading = with_device_bytes(FILE_BYTES, took_ms(1000, 100, 850));
         let read = add_pressed(&mut record, "rust/read/avx2", half, reading);
         assert!(!stops_at(&record, read).contains("reclaim"), "nothing shows it");
         change_each(&mut record, read, [600; 5], |sample, stalled_ms| {
-            let stalled_ns = Some(stalled_ms * MS);
+            let stalled_ns = Some(stalled_ms * NS_PER_MS);
             sample.turn.wall_ns = Some(sample.wall_ns);
-            sample.pages_scanned = Some(2 * SIZE / 4096);
+            sample.pages_scanned = Some(2 * FILE_BYTES / 4096);
             match is_of_group {
                 true => sample.memory_stall_ns = stalled_ns,
                 false => sample.turn.memory_pressure_ns = stalled_ns,
@@ -135,11 +138,11 @@ fn time_in_the_kernel_while_a_task_waits_for_memory_is_reclaim() {
         });
         let said = "up to 60 % of its time: 2.0 pages are examined for each page that comes from the device";
         assert_verdict(&record, read, "reclaim 60 %", said);
-        // Most of the wait for memory may be that for the device.
+        // Most of the wait for memory may be a wait for the device.
         change_each(&mut record, read, [5000; 5], |sample, wall_ms| {
-            sample.wall_ns = wall_ms * MS;
+            sample.wall_ns = wall_ms * NS_PER_MS;
             sample.turn.wall_ns = Some(sample.wall_ns);
-            sample.device_read_bytes = Some(SIZE);
+            sample.device_read_bytes = Some(FILE_BYTES);
         });
         assert_verdict(&record, read, "memory bound, 100 % again", "with memory for 50 % of it");
     }

@@ -19,15 +19,16 @@ use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::{Header, LimitUnit, Line, testing};
 
-const SIZE: u64 = 1_000_000_000;
-const MS: u64 = 1_000_000;
+const FILE_BYTES: u64 = 1_000_000_000;
+const NS_PER_MS: u64 = 1_000_000;
 
-/// A reading with these wall, user and system times, without page faults and without bytes from the device.
+/// A reading with these wall, user and system times, without page faults and without bytes from the
+/// device.
 fn took_ms(wall_ms: u64, user_ms: u64, system_ms: u64) -> Sample {
     Sample {
-        wall_ns: wall_ms * MS,
-        cpu_user_ns: Some(user_ms * MS),
-        cpu_system_ns: Some(system_ms * MS),
+        wall_ns: wall_ms * NS_PER_MS,
+        cpu_user_ns: Some(user_ms * NS_PER_MS),
+        cpu_system_ns: Some(system_ms * NS_PER_MS),
         device_read_bytes: Some(0),
         minor_faults: Some(0),
         ..Sample::default()
@@ -45,7 +46,7 @@ fn with_device_bytes(bytes: u64, reading: Sample) -> Sample {
 
 fn record(extents: Option<Extents>) -> Record {
     let mut record = Record::new(Header { seed: 1, ..testing::header() });
-    record.add(testing::target(0, TargetFacts { size_bytes: SIZE, extents, ..TargetFacts::default() }));
+    record.add(testing::target(0, TargetFacts { size_bytes: FILE_BYTES, extents, ..TargetFacts::default() }));
     record
 }
 
@@ -58,13 +59,13 @@ fn make_target_places(record: &mut Record) -> u64 {
         block_bytes,
         reads,
         distinct: reads,
-        file_bytes: SIZE,
+        file_bytes: FILE_BYTES,
     });
     block_bytes * reads
 }
 
-fn encoded_file() -> Record {
-    record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }))
+fn encoded_file_record() -> Record {
+    record(Some(Extents { count: 8, encoded_bytes: FILE_BYTES, ..Extents::default() }))
 }
 
 /// Adds a trial with five equal samples; returns its index.
@@ -77,11 +78,11 @@ fn add_warm(record: &mut Record, name: &str, reading: Sample) -> usize {
 }
 
 fn add_cold(record: &mut Record, name: &str, reading: Sample) -> usize {
-    add(record, name, CacheState::Cold, Cache::Through, with_device_bytes(SIZE, reading))
+    add(record, name, CacheState::Cold, Cache::Through, with_device_bytes(FILE_BYTES, reading))
 }
 
 fn add_direct(record: &mut Record, name: &str, reading: Sample) -> usize {
-    add(record, name, CacheState::Cold, Cache::Bypass, with_device_bytes(SIZE, reading))
+    add(record, name, CacheState::Cold, Cache::Bypass, with_device_bytes(FILE_BYTES, reading))
 }
 
 /// Changes each sample of a trial by the value at the same position.
@@ -100,7 +101,7 @@ fn change_each<T>(
 }
 
 fn set_wall_times(record: &mut Record, trial: usize, walls_ms: [u64; 5]) {
-    change_each(record, trial, walls_ms, |sample, wall_ms| sample.wall_ns = wall_ms * MS);
+    change_each(record, trial, walls_ms, |sample, wall_ms| sample.wall_ns = wall_ms * NS_PER_MS);
 }
 
 /// A limit of the target that does not come from a trial of the record.
@@ -132,7 +133,7 @@ fn machine_record() -> Record {
         (
             "rust/device@buffer_bytes=131072,depth=16",
             CacheState::Cold,
-            with_device_bytes(SIZE, took_ms(400, 5, 30)),
+            with_device_bytes(FILE_BYTES, took_ms(400, 5, 30)),
         ),
     ] {
         add(&mut record, name, state, Cache::None, reading);
@@ -186,7 +187,7 @@ fn a_reading_is_limited_by_the_limit_it_reaches_or_by_the_largest_part_of_its_ti
         (
             "rust/read/avx512",
             cold,
-            with_device_bytes(SIZE, took_ms(430, 40, 160)),
+            with_device_bytes(FILE_BYTES, took_ms(430, 40, 160)),
             "device 93 %",
             "the device",
         ),
@@ -241,7 +242,7 @@ fn a_walk_is_limited_by_the_kernels_search_its_own_code_or_the_device() {
 /// An archive that decodes to three times its size, at 3 GB/s at most.
 fn archive_record() -> Record {
     let mut record = machine_record();
-    let answer = Answer { bytes: Some(3 * SIZE), ..Answer::default() };
+    let answer = Answer { bytes: Some(3 * FILE_BYTES), ..Answer::default() };
     record.targets[TargetIndex::new(0)].decoded =
         Some(Decoded { archive: Archive::Gzip, digest: String::new(), answer });
     add_decoder(&mut record, "rust/decoder", Cache::None, took_ms(1000, 1000, 0));
@@ -267,7 +268,7 @@ fn a_trial_near_the_fastest_decoder_is_limited_by_decoding() {
         (
             "java/gzip",
             took_ms(5000, 4900, 100),
-            Verdict::Processing { lift: None },
+            Verdict::Processing { faster_scan: None },
             "its own code takes longer",
         ),
     ] {
@@ -292,12 +293,12 @@ fn two_threads_have_their_own_memory_limit() {
 fn a_slow_scan_is_limited_by_processing_and_the_faster_scan_is_named() {
     let mut record = machine_record();
     let slow = add_warm(&mut record, "rust/mmap/scalar", took_ms(500, 495, 5));
-    assert_eq!(verdict_on(&record, slow).verdict, Verdict::Processing { lift: None });
+    assert_eq!(verdict_on(&record, slow).verdict, Verdict::Processing { faster_scan: None });
     add_warm(&mut record, "rust/mmap/avx2", took_ms(100, 95, 5));
     add_warm(&mut record, "rust/mmap/avx512", took_ms(62, 60, 2));
     let judged = verdict_on(&record, slow);
-    let Verdict::Processing { lift: Some(lift) } = &judged.verdict else { panic!("{judged:?}") };
-    assert_eq!((lift.name.as_str(), lift.times.round()), ("rust/mmap/avx512", 8.0));
+    let Verdict::Processing { faster_scan: Some(remedy) } = &judged.verdict else { panic!("{judged:?}") };
+    assert_eq!((remedy.name.as_str(), remedy.times.round()), ("rust/mmap/avx512", 8.0));
     assert_eq!(judged.stops_at(), "processing, 8.1× by scan");
 }
 
@@ -313,7 +314,7 @@ fn a_mixed_verdict_shows_the_shares_of_the_time() {
 
 /// A machine on which the compute-only controls take `times` as long, because they get a processor
 /// for only a part of the time.
-fn busy_machine(times: u64) -> Record {
+fn busy_machine_record(times: u64) -> Record {
     let mut record = machine_record();
     for control in 0..record.trials.len() {
         change_each(&mut record, control, std::iter::repeat(times), |sample, times| sample.wall_ns *= times);
@@ -323,7 +324,7 @@ fn busy_machine(times: u64) -> Record {
 
 #[test]
 fn a_reading_that_mostly_waits_for_a_processor_is_limited_by_the_scheduler() {
-    let mut record = busy_machine(4);
+    let mut record = busy_machine_record(4);
     let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 240, 5));
     for (quota, words) in [(None, "others use them;"), (Some(0.25), "quota of 0.25")] {
         record.header.machine.cpu_quota = quota;
@@ -337,7 +338,7 @@ fn a_reading_that_mostly_waits_for_a_processor_is_limited_by_the_scheduler() {
 #[test]
 fn waiting_for_busy_processors_is_not_called_latency() {
     // The reading gets a processor for half of the time, like every other process.
-    let mut record = busy_machine(2);
+    let mut record = busy_machine_record(2);
     let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 480, 5));
     assert_verdict(&record, scan, "processing", "waiting for a processor");
     let waits = add_warm(&mut record, "rust/read/x", took_ms(1000, 50, 50));
@@ -348,7 +349,7 @@ fn waiting_for_busy_processors_is_not_called_latency() {
 fn a_busy_machine_is_detected_by_the_control_and_without_one_by_the_kernel_s_count() {
     let kinds = [TargetKind::File, TargetKind::Tree(TreeFacts { files: 2, ..TreeFacts::default() })];
     for kind in kinds {
-        let mut record = busy_machine(4);
+        let mut record = busy_machine_record(4);
         record.targets[TargetIndex::new(0)].kind = kind;
         let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 240, 5));
         assert!(
@@ -357,7 +358,7 @@ fn a_busy_machine_is_detected_by_the_control_and_without_one_by_the_kernel_s_cou
             record.targets[TargetIndex::new(0)].kind
         );
         // The cold state has no control that only computes.
-        let (wall_ns, delayed_ns) = (Some(10_000 * MS), Some(7000 * MS));
+        let (wall_ns, delayed_ns) = (Some(10_000 * NS_PER_MS), Some(7000 * NS_PER_MS));
         let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };
         let waits = add_cold(&mut record, "rust/read/scalar", Sample { turn, ..took_ms(10_000, 2400, 50) });
         assert!(stops_at(&record, waits).starts_with("scheduler 70"), "{:?}", verdict_on(&record, waits));
@@ -374,13 +375,17 @@ fn threads_wait_for_each_other_if_one_thread_alone_does_not_wait() {
     add_warm(&mut record, "rust/pread/x@threads=1", took_ms(500, 200, 295));
     let judged = verdict_on(&record, several);
     let alone = Remedy { name: "rust/pread/x@threads=1".to_owned(), times: 2.0 };
-    assert_eq!((judged.stops_at().as_str(), judged.verdict), ("lock", Verdict::Lock { alone }));
+    assert_eq!(
+        (judged.stops_at().as_str(), judged.verdict),
+        ("lock", Verdict::Lock { single_thread: alone })
+    );
 }
 
 #[test]
 fn missing_meters_are_reported_and_no_verdict_is_guessed() {
     let mut record = machine_record();
-    let blind = add_warm(&mut record, "rust/read/avx512", Sample { wall_ns: 200 * MS, ..Sample::default() });
+    let blind =
+        add_warm(&mut record, "rust/read/avx512", Sample { wall_ns: 200 * NS_PER_MS, ..Sample::default() });
     let reason = "perf events are not permitted".to_owned();
     record.add(Line::Missing { trial: TrialIndex::new(blind), meter: "cpu_user_ns".into(), reason });
     assert_sentence(&verdict_on(&record, blind), "perf events are not permitted");
@@ -396,7 +401,7 @@ fn a_trial_that_is_not_clearly_faster_is_no_remedy() {
     set_wall_times(&mut record, faster, [460, 700, 410, 620, 450]);
     assert_verdict(&record, slow, "processing", "no other scan of this method was faster beyond doubt");
     set_wall_times(&mut record, faster, [460, 470, 410, 440, 450]);
-    assert!(matches!(verdict_on(&record, slow).verdict, Verdict::Processing { lift: Some(_) }));
+    assert!(matches!(verdict_on(&record, slow).verdict, Verdict::Processing { faster_scan: Some(_) }));
 }
 
 #[test]
@@ -406,16 +411,16 @@ fn the_total_rate_of_several_readers_is_compared_with_the_limits() {
     let judged = verdict_on(&record, two);
     assert_sentence(&judged, "18.2 GB/s");
     assert_eq!(judged.verdict, Verdict::Copy, "{judged:?}");
-    assert!((judged.parts.unwrap().of(TimeShare::Copy) - 0.9).abs() < 0.01, "{judged:?}");
+    assert!((judged.parts.unwrap().share_of(TimeShare::Copy) - 0.9).abs() < 0.01, "{judged:?}");
 }
 
 /// Readings in which any meter may be missing.
 fn readings() -> impl Strategy<Value = Sample> {
-    let cpu_ns = || proptest::option::of((0u64..20_000).prop_map(|ms| ms * MS));
-    let (bytes, faults) = (proptest::option::of(0u64..2 * SIZE), proptest::option::of(0u64..300_000));
+    let cpu_ns = || proptest::option::of((0u64..20_000).prop_map(|ms| ms * NS_PER_MS));
+    let (bytes, faults) = (proptest::option::of(0u64..2 * FILE_BYTES), proptest::option::of(0u64..300_000));
     (1u64..10_000, cpu_ns(), cpu_ns(), bytes, faults).prop_map(
         |(wall_ms, cpu_user_ns, cpu_system_ns, device_read_bytes, minor_faults)| Sample {
-            wall_ns: wall_ms * MS,
+            wall_ns: wall_ms * NS_PER_MS,
             cpu_user_ns,
             cpu_system_ns,
             device_read_bytes,
@@ -448,7 +453,7 @@ proptest! {
                 prop_assert!((shares.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-6);
             }
             if let Some(share) = judged.share_of_limit {
-                prop_assert!((0.0..=ABOVE_LIMIT).contains(&share), "{judged:?}");
+                prop_assert!((0.0..=ABOVE_LIMIT_SHARE).contains(&share), "{judged:?}");
             }
         }
     }

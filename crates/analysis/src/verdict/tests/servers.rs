@@ -13,12 +13,12 @@ fn server_record(http: Http) -> Record {
 
 /// Adds a trial that reads from a server, with the first byte after this time.
 fn add_requested(record: &mut Record, name: &str, wall_ms: u64, first_byte_ms: Option<u64>) -> usize {
-    let first_byte_ns = first_byte_ms.map(|ms| ms * MS);
+    let first_byte_ns = first_byte_ms.map(|ms| ms * NS_PER_MS);
     let request = RequestMeters { first_byte_ns, ..RequestMeters::default() };
     let reading = |round: u64| Sample {
-        wall_ns: wall_ms * MS + round * 1_000,
-        cpu_user_ns: Some(wall_ms * MS / 10),
-        cpu_system_ns: Some(wall_ms * MS / 10),
+        wall_ns: wall_ms * NS_PER_MS + round * 1_000,
+        cpu_user_ns: Some(wall_ms * NS_PER_MS / 10),
+        cpu_system_ns: Some(wall_ms * NS_PER_MS / 10),
         request,
         ..Sample::default()
     };
@@ -83,8 +83,8 @@ fn a_rate_near_that_of_the_interface_is_limited_by_the_link() {
 
 /// Adds a reading of 100 ms from a server, with these CPU times and this wait for a processor.
 fn add_busy(record: &mut Record, name: &str, [user_ms, system_ms, delayed_ms]: [u64; 3]) -> usize {
-    // The turn takes as long again as the reading, for work that is not timed.
-    let (wall_ns, delayed_ns) = (Some(200 * MS), Some(delayed_ms * 2 * MS));
+    // The turn takes twice as long as the reading, because of work that is not timed.
+    let (wall_ns, delayed_ns) = (Some(200 * NS_PER_MS), Some(delayed_ms * 2 * NS_PER_MS));
     let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };
     let reading = Sample { turn, ..took_ms(100, user_ms, system_ms) };
     add(record, name, CacheState::Unknown, Cache::Through, reading)

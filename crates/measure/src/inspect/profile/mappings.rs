@@ -9,12 +9,12 @@ pub(super) struct Mappings(HashMap<u32, Vec<CodeMapping>>);
 impl Mappings {
     pub(super) fn read(&mut self, pid: u32) {
         for mapping in code_mappings(pid) {
-            self.map(pid, mapping);
+            self.add_mapping(pid, mapping);
         }
     }
 
     /// A new mapping replaces those that it overlaps.
-    pub(super) fn map(&mut self, pid: u32, new: CodeMapping) {
+    pub(super) fn add_mapping(&mut self, pid: u32, new: CodeMapping) {
         let mappings = self.0.entry(pid).or_default();
         let mut kept: Vec<CodeMapping> = Vec::with_capacity(mappings.len() + 2);
         for old in mappings.drain(..) {
@@ -32,7 +32,7 @@ impl Mappings {
     }
 
     /// Gives a child the mappings of its parent.
-    pub(super) fn fork(&mut self, parent: u32, child: u32) {
+    pub(super) fn copy_to_child(&mut self, parent: u32, child: u32) {
         if parent != child {
             let copied = self.0.get(&parent).cloned().unwrap_or_default();
             self.0.insert(child, copied);
@@ -40,7 +40,7 @@ impl Mappings {
     }
 
     /// Forgets the mappings of a process, because execve(2) ends them.
-    pub(super) fn exec(&mut self, pid: u32) {
+    pub(super) fn forget_process(&mut self, pid: u32) {
         self.0.insert(pid, Vec::new());
     }
 
@@ -67,13 +67,13 @@ mod tests {
     #[test]
     fn a_new_mapping_cuts_the_mappings_that_it_overlaps() {
         let mut all = Mappings::default();
-        all.map(1, mapping(100, 200, 0, "/a"));
-        all.map(1, mapping(140, 160, 7, "/b"));
+        all.add_mapping(1, mapping(100, 200, 0, "/a"));
+        all.add_mapping(1, mapping(140, 160, 7, "/b"));
         assert_eq!(
             all.of_process(1),
             [mapping(100, 140, 0, "/a"), mapping(140, 160, 7, "/b"), mapping(160, 200, 60, "/a")]
         );
-        all.map(1, mapping(90, 170, 0, "/c"));
+        all.add_mapping(1, mapping(90, 170, 0, "/c"));
         assert_eq!(all.of_process(1), [mapping(90, 170, 0, "/c"), mapping(170, 200, 70, "/a")]);
         assert_eq!(all.find(1, 169).unwrap().file.as_deref(), Some(Path::new("/c")));
         assert_eq!((all.find(1, 200), all.find(1, 89), all.find(2, 100)), (None, None, None));
@@ -82,11 +82,11 @@ mod tests {
     #[test]
     fn children_have_the_mappings_of_their_parents_until_they_execute() {
         let mut all = Mappings::default();
-        all.map(1, mapping(100, 200, 0, "/a"));
-        all.fork(1, 2);
-        all.fork(1, 1);
+        all.add_mapping(1, mapping(100, 200, 0, "/a"));
+        all.copy_to_child(1, 2);
+        all.copy_to_child(1, 1);
         assert_eq!(all.of_process(2), all.of_process(1));
-        all.exec(2);
+        all.forget_process(2);
         assert_eq!((all.of_process(2).len(), all.of_process(1).len()), (0, 1));
     }
 }

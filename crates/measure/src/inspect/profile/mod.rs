@@ -1,5 +1,5 @@
-//! Profiles of where a contender spends the processor's time: stacks sampled in an untimed run,
-//! named, folded and drawn.
+//! Profiles of the processor time of a contender: stacks are sampled in an untimed run, named,
+//! folded and drawn.
 //!
 //! Sampling interrupts the process, so no number of a race comes from this run. This module uses
 //! neither contenders nor caches: the caller starts a process with [`naming_additions`], begins a
@@ -17,8 +17,8 @@ pub use picture::svg;
 pub use symbols::RuntimeMaps;
 
 use readlab_protocol::{MAP_VARIABLE, MAP_VARIABLE_PREFIX};
-use readlab_system::folder::scratch::{ScratchNote, own_map};
-use readlab_system::perf::{Event, FREQUENCY, kernel_symbols_are_readable};
+use readlab_system::folder::scratch::{ScratchNote, own_perf_map};
+use readlab_system::perf::{Event, SAMPLES_PER_S, kernel_symbols_are_readable};
 use readlab_system::program::Additions;
 use sampling::StackSampling;
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ use symbols::{UNMAPPED_CODE, UNNAMED_CODE};
 /// Environment variables with which a runtime writes the names of the code that it compiles, and
 /// the file to which it writes them.
 pub fn naming_additions() -> Additions {
-    Additions { env: symbols::environment(), creates: Some(own_map()), ..Additions::default() }
+    Additions { env: symbols::naming_variables(), creates: Some(own_perf_map()), ..Additions::default() }
 }
 
 /// The same additions for contenders that start commands: the contender passes them on to each
@@ -39,8 +39,8 @@ pub fn naming_additions_for_commands() -> Additions {
         prefixed.push(name);
         (prefixed, value)
     };
-    let mut env: Vec<_> = symbols::environment().into_iter().map(of_command).collect();
-    env.push((MAP_VARIABLE.into(), own_map().before));
+    let mut env: Vec<_> = symbols::naming_variables().into_iter().map(of_command).collect();
+    env.push((MAP_VARIABLE.into(), own_perf_map().before));
     Additions { env, ..Additions::default() }
 }
 
@@ -52,18 +52,18 @@ pub fn can_sample() -> Result<(), String> {
 #[derive(Debug)]
 pub struct Profiling {
     sampling: StackSampling,
-    /// Exists as long as a runtime may have written a map that is not removed yet.
-    note: Option<ScratchNote>,
+    /// Kept as long as a map that a runtime may have written is not removed.
+    scratch_note: Option<ScratchNote>,
 }
 
 /// The samples, still without names: some runtimes write the names when the process ends, so they
 /// are looked up afterwards.
 #[derive(Debug)]
 pub struct UnnamedProfile {
-    found: sampling::SampledStacks,
+    sampled: sampling::SampledStacks,
     maps: RuntimeMaps,
     how: String,
-    kernel: bool,
+    sees_kernel: bool,
     _note: Option<ScratchNote>,
 }
 
@@ -81,8 +81,8 @@ impl Profiling {
     /// Begins to sample a process and everything that it starts later; samples are counted from
     /// [`Profiling::count_from_now`] on.
     pub fn begin(pid: u32) -> Result<Profiling, String> {
-        let note = ScratchNote::of_map(pid);
-        let begun = StackSampling::start(pid).map(|sampling| Profiling { sampling, note });
+        let scratch_note = ScratchNote::of_perf_map(pid);
+        let begun = StackSampling::start(pid).map(|sampling| Profiling { sampling, scratch_note });
         if begun.is_err() {
             // The runtime may have written a map already; dropping this value removes the file.
             drop(RuntimeMaps::of_process(pid));
@@ -96,7 +96,7 @@ impl Profiling {
     }
 
     pub fn samples(&self) -> u64 {
-        self.sampling.samples_taken()
+        self.sampling.counted_samples()
     }
 
     pub fn end(self) -> UnnamedProfile {
@@ -104,19 +104,19 @@ impl Profiling {
             Event::Cycles => "processor cycles",
             Event::CpuClock => "processor time by the kernel's clock",
         };
-        let kernel = self.sampling.kernel;
-        let with = if kernel { "user and kernel mode" } else { "user mode only" };
-        let how = format!("{event}, {FREQUENCY} samples a second, {with}");
-        let found = self.sampling.stop();
-        let maps = RuntimeMaps::from_pids(found.pids.clone());
-        UnnamedProfile { found, maps, how, kernel, _note: self.note }
+        let sees_kernel = self.sampling.sees_kernel;
+        let with = if sees_kernel { "user and kernel mode" } else { "user mode only" };
+        let how = format!("{event}, {SAMPLES_PER_S} samples a second, {with}");
+        let sampled = self.sampling.stop();
+        let maps = RuntimeMaps::from_pids(sampled.pids.clone());
+        UnnamedProfile { sampled, maps, how, sees_kernel, _note: self.scratch_note }
     }
 }
 
 impl UnnamedProfile {
     pub fn with_names(mut self) -> Profile {
         self.maps.read();
-        let stacks = &self.found.stacks;
+        let stacks = &self.sampled.stacks;
         let frames: BTreeSet<_> = stacks.keys().flat_map(|(_, frames)| frames).cloned().collect();
         let names = symbols::frame_names(&frames, &self.maps);
         let mut folded = FoldedStacks::default();
@@ -132,7 +132,7 @@ impl UnnamedProfile {
         let samples = folded.samples().max(1);
         let of_all = |part: u64| format!("{} % of the samples", (part * 100).div_ceil(samples));
         let holding = |frame| Some(folded.samples_with_frame(frame)).filter(|part| *part > 0).map(of_all);
-        let kernel = if !self.kernel {
+        let kernel = if !self.sees_kernel {
             Some("the kernel's part is not seen: `sudo sysctl kernel.perf_event_paranoid=1` allows it")
         } else if !kernel_symbols_are_readable() {
             Some("functions of the kernel have no names: `sudo sysctl kernel.kptr_restrict=0` shows them")
@@ -148,11 +148,14 @@ impl UnnamedProfile {
         blind.extend(holding(UNNAMED_CODE).map(|part| format!("{part} {unnamed}")));
         blind
             .extend(holding(UNMAPPED_CODE).map(|part| format!("{part} hold a frame where no code is known")));
-        if self.found.cut > 0 {
-            blind.push(format!("the callers of {} are not known to the last", of_all(self.found.cut)));
+        if self.sampled.cut_samples > 0 {
+            blind.push(format!(
+                "the callers of {} are not known to the last",
+                of_all(self.sampled.cut_samples)
+            ));
         }
-        if self.found.lost > 0 {
-            blind.push(format!("{} samples were lost", self.found.lost));
+        if self.sampled.lost_samples > 0 {
+            blind.push(format!("{} samples were lost", self.sampled.lost_samples));
         }
         blind
     }

@@ -1,5 +1,5 @@
-//! Samples of where a process and its children spend the processor's time, taken in a thread while
-//! the caller makes the processes work.
+//! Samples the stacks of a process and its children in a thread, while the caller makes the
+//! processes work.
 //!
 //! The kernel writes a record some thousand times in a second of processor time; a thread of
 //! readlab reads the records, walks the stacks and counts them.
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long the thread that reads the rings sleeps at most.
+/// Longest sleep of the thread that reads the rings.
 const READER_SLEEP_MAX: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -25,27 +25,27 @@ pub(super) struct SampledStacks {
     pub(super) stacks: BTreeMap<(String, Vec<Frame>), u64>,
     pub(super) pids: BTreeSet<u32>,
     /// Samples that the kernel dropped because its ring was full.
-    pub(super) lost: u64,
+    pub(super) lost_samples: u64,
     /// Samples whose stack was not walked to its end.
-    pub(super) cut: u64,
+    pub(super) cut_samples: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct StackSampling {
     pub(super) event: Event,
     /// Whether frames of the kernel are sampled.
-    pub(super) kernel: bool,
+    pub(super) sees_kernel: bool,
     shared: Arc<SharedState>,
     thread: Option<JoinHandle<SampledStacks>>,
 }
 
 #[derive(Debug, Default)]
 struct SharedState {
-    stop: AtomicBool,
+    is_stopping: AtomicBool,
     /// Samples are counted from this time on.
-    from_ns: AtomicU64,
+    count_from_ns: AtomicU64,
     /// Number of counted samples so far.
-    taken: AtomicU64,
+    counted_samples: AtomicU64,
 }
 
 impl StackSampling {
@@ -53,22 +53,23 @@ impl StackSampling {
     /// counted yet.
     pub(super) fn start(pid: u32) -> Result<StackSampling, String> {
         let sampler = StackSampler::open(pid)?;
-        let (event, kernel) = (sampler.event(), sampler.sees_kernel());
-        let shared = Arc::new(SharedState { from_ns: AtomicU64::new(u64::MAX), ..SharedState::default() });
+        let (event, sees_kernel) = (sampler.event(), sampler.sees_kernel());
+        let shared =
+            Arc::new(SharedState { count_from_ns: AtomicU64::new(u64::MAX), ..SharedState::default() });
         let collector = Collector::start(pid, Arc::clone(&shared));
         let thread = std::thread::Builder::new()
             .name("stacks".to_owned())
             .spawn(move || collector.collect(sampler))
             .map_err(|cause| format!("no thread to read samples: {cause}"))?;
-        Ok(StackSampling { event, kernel, shared, thread: Some(thread) })
+        Ok(StackSampling { event, sees_kernel, shared, thread: Some(thread) })
     }
 
     pub(super) fn count_from_now(&self) {
-        self.shared.from_ns.store(monotonic_ns(), Ordering::Relaxed);
+        self.shared.count_from_ns.store(monotonic_ns(), Ordering::Relaxed);
     }
 
-    pub(super) fn samples_taken(&self) -> u64 {
-        self.shared.taken.load(Ordering::Relaxed)
+    pub(super) fn counted_samples(&self) -> u64 {
+        self.shared.counted_samples.load(Ordering::Relaxed)
     }
 
     pub(super) fn stop(mut self) -> SampledStacks {
@@ -76,7 +77,7 @@ impl StackSampling {
     }
 
     fn join(&mut self) -> Option<SampledStacks> {
-        self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.is_stopping.store(true, Ordering::Relaxed);
         self.thread.take().map(|thread| thread.join().expect("reading records does not panic"))
     }
 }
@@ -106,20 +107,20 @@ impl Collector {
         let name = |thread| Some((thread, thread_name(pid, thread)?));
         let names = threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
         let pids = BTreeSet::from([pid]);
-        let sampled = SampledStacks { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
+        let sampled = SampledStacks { stacks: BTreeMap::new(), pids, lost_samples: 0, cut_samples: 0 };
         Collector { mappings, walker: StackWalker::new(), names, pending: Vec::new(), sampled, shared }
     }
 
     fn collect(mut self, mut sampler: StackSampler) -> SampledStacks {
         loop {
             sampler.wait(READER_SLEEP_MAX);
-            let last = self.shared.stop.load(Ordering::Relaxed);
+            let last = self.shared.is_stopping.load(Ordering::Relaxed);
             // All records from before this time are in the rings. Records that arrive while the
             // rings are drained may be read from one ring and not yet from another.
             let before_ns = if last { u64::MAX } else { monotonic_ns() };
             let drained = sampler.drain();
-            let counting = self.shared.from_ns.load(Ordering::Relaxed) != u64::MAX;
-            self.sampled.lost += if counting { drained.lost } else { 0 };
+            let counting = self.shared.count_from_ns.load(Ordering::Relaxed) != u64::MAX;
+            self.sampled.lost_samples += if counting { drained.lost } else { 0 };
             self.pending.extend(drained.records);
             self.take_until(before_ns);
             if last {
@@ -141,23 +142,23 @@ impl Collector {
     fn take(&mut self, record: StackRecord) {
         let StackRecord { pid, tid, time_ns, .. } = record;
         match record.body {
-            StackEvent::Sample(sample) if time_ns >= self.shared.from_ns.load(Ordering::Relaxed) => {
+            StackEvent::Sample(sample) if time_ns >= self.shared.count_from_ns.load(Ordering::Relaxed) => {
                 self.count(pid, tid, &sample);
             }
             StackEvent::Sample(_) => {}
             StackEvent::Map { start, end, offset, path } => {
-                self.mappings.map(pid, CodeMapping::with_name(start, end, offset, &path));
+                self.mappings.add_mapping(pid, CodeMapping::with_name(start, end, offset, &path));
                 self.walker.forget_process(pid);
             }
-            StackEvent::Comm { name, exec } => {
+            StackEvent::Comm { name, is_exec } => {
                 self.names.insert(tid, String::from_utf8_lossy(&name).into_owned());
-                if exec {
-                    self.mappings.exec(pid);
+                if is_exec {
+                    self.mappings.forget_process(pid);
                     self.walker.forget_process(pid);
                 }
             }
             StackEvent::Fork { parent, parent_tid } => {
-                self.mappings.fork(parent, pid);
+                self.mappings.copy_to_child(parent, pid);
                 self.sampled.pids.insert(pid);
                 if let Some(name) = self.names.get(&parent_tid).cloned() {
                     self.names.insert(tid, name);
@@ -168,12 +169,12 @@ impl Collector {
 
     fn count(&mut self, pid: u32, tid: u32, sample: &StackSample) {
         let (user, whole) = self.walker.walk(pid, self.mappings.of_process(pid), sample);
-        self.sampled.cut += u64::from(!whole);
+        self.sampled.cut_samples += u64::from(!whole);
         let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
             Some(CodeMapping { start, offset, file: Some(file), .. }) => {
                 Frame::File(file.clone(), address - start + offset)
             }
-            Some(_) => Frame::Made(pid, address),
+            Some(_) => Frame::RuntimeCode(pid, address),
             None => Frame::Unmapped(pid, address),
         });
         let mut frames: Vec<Frame> =
@@ -181,7 +182,7 @@ impl Collector {
         frames.reverse();
         let name = self.names.get(&tid).cloned().unwrap_or_default();
         *self.sampled.stacks.entry((name, frames)).or_default() += 1;
-        self.shared.taken.fetch_add(1, Ordering::Relaxed);
+        self.shared.counted_samples.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -211,7 +212,7 @@ mod tests {
     fn records_of_several_rings_are_taken_in_by_their_times() {
         let mut collector = collector();
         let map = StackEvent::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
-        let name = StackEvent::Comm { name: b"reader".to_vec(), exec: false };
+        let name = StackEvent::Comm { name: b"reader".to_vec(), is_exec: false };
         // In the order of two rings: the sample first, although it is later.
         collector.pending = vec![
             record(30, sample_event_at(0x1004)),
@@ -225,17 +226,20 @@ mod tests {
         assert_eq!(collector.pending.len(), 1, "what is too new waits");
         collector.take_until(u64::MAX);
         assert_eq!(collector.sampled.stacks[&("reader".to_owned(), frame(0x58))], 1);
-        assert_eq!(collector.shared.taken.load(Ordering::Relaxed), 2);
+        assert_eq!(collector.shared.counted_samples.load(Ordering::Relaxed), 2);
     }
 
     #[test]
     fn samples_from_before_counting_began_are_not_counted() {
         let mut collector = collector();
-        collector.shared.from_ns.store(50, Ordering::Relaxed);
+        collector.shared.count_from_ns.store(50, Ordering::Relaxed);
         collector.take(record(49, sample_event_at(0x1004)));
         collector.take(child_record(20, StackEvent::Fork { parent: 5, parent_tid: 6 }));
         collector.take(record(50, sample_event_at(0x1008)));
-        assert_eq!((collector.sampled.stacks.len(), collector.shared.taken.load(Ordering::Relaxed)), (1, 1));
+        assert_eq!(
+            (collector.sampled.stacks.len(), collector.shared.counted_samples.load(Ordering::Relaxed)),
+            (1, 1)
+        );
         let is_known = collector.sampled.pids.contains(&8);
         assert!(is_known, "a process that may write a map is known from the beginning");
     }
@@ -254,7 +258,7 @@ mod tests {
         let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
         assert_eq!(name, "", "no record named it");
         assert_eq!(frames[..2], [Frame::Unmapped(5, 0x77), Frame::Kernel(0xffff_ffff_8100_0000)]);
-        assert_eq!(collector.sampled.cut, 2);
+        assert_eq!(collector.sampled.cut_samples, 2);
     }
 
     #[test]
@@ -262,11 +266,11 @@ mod tests {
         let mut collector = collector();
         let map =
             |path: &[u8]| StackEvent::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
-        collector.take(record(1, StackEvent::Comm { name: b"sh".to_vec(), exec: false }));
+        collector.take(record(1, StackEvent::Comm { name: b"sh".to_vec(), is_exec: false }));
         collector.take(record(2, map(b"/bin/sh")));
         collector.take(child_record(3, StackEvent::Fork { parent: 5, parent_tid: 6 }));
         collector.take(child_record(4, sample_event_at(0x1001)));
-        collector.take(child_record(5, StackEvent::Comm { name: b"wc".to_vec(), exec: true }));
+        collector.take(child_record(5, StackEvent::Comm { name: b"wc".to_vec(), is_exec: true }));
         collector.take(child_record(6, sample_event_at(0x1001)));
         collector.take(child_record(7, map(b"/bin/wc")));
         collector.take(child_record(8, sample_event_at(0x1001)));

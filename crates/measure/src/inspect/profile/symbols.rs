@@ -5,7 +5,7 @@ use super::folded::{COMPILED_MARK, INLINED_MARK, KERNEL_MARK};
 use blazesym::MaybeDefault;
 use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
-use readlab_system::folder::scratch::map_of;
+use readlab_system::folder::scratch::perf_map_of;
 use readlab_system::own_file::read_own;
 use readlab_system::process::VDSO;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,12 +17,12 @@ pub(super) enum Frame {
     Kernel(u64),
     File(PathBuf, u64),
     /// Address in anonymous memory of a process: code that a runtime made.
-    Made(u32, u64),
+    RuntimeCode(u32, u64),
     /// Address where no code is known: the mapping was not seen, or the stack was walked wrongly.
     Unmapped(u32, u64),
 }
 
-/// The names of each frame; outermost first where several functions were inlined into one.
+/// The names of each frame. If functions were inlined, there are several names, outermost first.
 pub(super) type FrameNames = BTreeMap<Frame, Vec<String>>;
 
 /// Largest map of a runtime that is read.
@@ -40,7 +40,7 @@ const RUNTIME_VARIABLES: [(&str, &str); 3] = [
 ];
 
 /// The variables with their values; the user's own values stay in front.
-pub(super) fn environment() -> Vec<(OsString, OsString)> {
+pub(super) fn naming_variables() -> Vec<(OsString, OsString)> {
     let mut variables = Vec::new();
     for (name, added) in RUNTIME_VARIABLES {
         let mut value = std::env::var_os(name).filter(|own| !own.is_empty() && name.ends_with("OPTIONS"));
@@ -65,7 +65,7 @@ pub(super) fn frame_names(frames: &BTreeSet<Frame>, maps: &RuntimeMaps) -> Frame
         match frame {
             Frame::Kernel(address) => of_kernel.push(*address),
             Frame::File(path, offset) => of_files.entry(path).or_default().push(*offset),
-            Frame::Made(pid, address) => {
+            Frame::RuntimeCode(pid, address) => {
                 names.insert(frame.clone(), vec![maps.name(*pid, *address, UNNAMED_CODE)]);
             }
             Frame::Unmapped(pid, address) => {
@@ -132,7 +132,7 @@ impl RuntimeMaps {
     pub(super) fn read(&mut self) {
         for &pid in &self.pids {
             // An empty file was created by readlab; its runtime wrote no names.
-            let text = read_own(&map_of(pid), MAP_BYTES_MAX).filter(|text| !text.is_empty());
+            let text = read_own(&perf_map_of(pid), MAP_BYTES_MAX).filter(|text| !text.is_empty());
             if let Some(text) = text {
                 self.functions.insert(pid, parse_map(&text));
             }
@@ -160,7 +160,7 @@ pub(super) const UNMAPPED_CODE: &str = "[unknown]";
 impl Drop for RuntimeMaps {
     fn drop(&mut self) {
         for &pid in &self.pids {
-            let path = map_of(pid);
+            let path = perf_map_of(pid);
             if read_own(&path, MAP_BYTES_MAX).is_some() {
                 // The file may have been removed meanwhile.
                 let _ = std::fs::remove_file(path);
@@ -208,7 +208,7 @@ mod tests {
     fn maps_are_removed_and_files_of_others_stay() {
         // No process can have this number, because the kernel's largest is 2^22.
         let pid = (1 << 22) + std::process::id();
-        let path = map_of(pid);
+        let path = perf_map_of(pid);
         std::fs::write(&path, "10 10 f\n").unwrap();
         let mut maps = RuntimeMaps::of_process(pid);
         maps.read();
@@ -234,7 +234,7 @@ mod tests {
         let frame = Frame::File(mapping.file.clone().unwrap(), here - mapping.start + mapping.offset);
         let nameless = [
             (Frame::File("/no/such/library.so".into(), 7), "[library.so]"),
-            (Frame::Made(pid, 1), UNNAMED_CODE),
+            (Frame::RuntimeCode(pid, 1), UNNAMED_CODE),
             (Frame::Unmapped(pid, 1), UNMAPPED_CODE),
             (Frame::Kernel(1), "[kernel]_[k]"),
         ];

@@ -1,6 +1,6 @@
 //! A real process, sampled: where the kernel allows it.
 
-use super::symbols::environment;
+use super::symbols::naming_variables;
 use super::{Profiling, can_sample, svg};
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -15,8 +15,12 @@ fn a_busy_program_and_its_child_are_seen_by_name() {
     }
     // The shell waits for a line, then becomes busy itself and in a child.
     let script = "read line; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; dd if=/dev/zero of=/dev/null bs=64k count=20000 2>/dev/null";
-    let mut child =
-        Command::new("sh").args(["-c", script]).envs(environment()).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new("sh")
+        .args(["-c", script])
+        .envs(naming_variables())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let profiling = Profiling::begin(child.id()).unwrap();
     profiling.count_from_now();
     drop(child.stdin.take());

@@ -15,7 +15,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Largest number of frames of a stack; deeper ones are cut: recursion, or a stack walked wrongly.
+/// Largest number of frames of a stack. A deeper stack is cut: it comes from recursion or from a
+/// wrong walk.
 const FRAMES_MAX: usize = 256;
 
 type SharedBytes = Arc<[u8]>;
@@ -137,8 +138,9 @@ impl UnwindTables {
     }
 
     /// Address in a process's memory that corresponds to address 0 of the file; `mapping` maps a
-    /// piece of the file's code. A segment may begin and end within a page, a mapping cannot, so
-    /// the rest of a page may belong to a segment without code.
+    /// piece of the file's code. `None` if the mapping has no code. A segment may begin and end
+    /// within a page, but a mapping cannot, so the rest of a page may belong to a segment without
+    /// code.
     fn base_address(&self, mapping: &CodeMapping) -> Option<u64> {
         let mapped_end = mapping.offset + (mapping.end - mapping.start);
         let holds = |[offset, size, _]: &&[u64; 3]| {

@@ -1,7 +1,7 @@
-//! Traces of the calls that bring a file's bytes inside one reading: for each call, the bytes
-//! requested, the bytes returned, the offset, and the time. A library that is preloaded into the
-//! contender in an untimed run (`linux/preload/libraries/tracing.rs`) sees the calls and writes
-//! them to shared pages.
+//! Traces of the calls of one reading that fetch the file's bytes: for each call, the bytes
+//! requested, the bytes returned, the offset, and the time. A library
+//! (`linux/preload/libraries/tracing.rs`), preloaded into the contender in an untimed run, writes
+//! each call to shared pages.
 //!
 //! The caller starts a process with [`Tracing::env`], brackets one reading with [`Tracing::begin`]
 //! and [`Tracing::end`], and passes the meters around the reading as a trace without calls. Only
@@ -9,14 +9,14 @@
 //! calls itself, the trace has no calls and gives the reason.
 
 use readlab_record::{Spread, Trace};
-use readlab_system::preload::{PreloadedLibrary, SharedMemory, TRACING, Variable};
+use readlab_system::preload::{PreloadedLibrary, SharedMemory, TRACING_LIBRARY, Variable};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Description for the record of how calls are seen.
-const COUNTED_CALLS: &str = "read, pread, readv, preadv and mmap of this file by the process and its children, seen by \
+const HOW_CALLS_ARE_SEEN: &str = "read, pread, readv, preadv and mmap of this file by the process and its children, seen by \
      a preloaded library; a latency is what the C library's function took, looking at the clock included";
 
 /// The largest number of calls that the shared pages hold; unused pages take no memory.
@@ -56,15 +56,15 @@ struct Call {
     requested_bytes: u64,
     /// Bytes returned, or a negative number if the call failed; for mmap, the address of the
     /// mapping.
-    got: i64,
+    return_value: i64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct RecordedCalls {
     /// Programs that have started with the library loaded.
-    processes: u64,
+    program_count: u64,
     /// Calls that were made, including those that the pages had no room for.
-    made: u64,
+    made_count: u64,
     /// The recorded calls, in the order in which they ended.
     calls: Vec<Call>,
 }
@@ -79,13 +79,13 @@ pub struct Tracing {
 impl Tracing {
     /// Prepares the library and empty pages for one file and one process that is not yet started.
     pub fn prepare(file: &Path) -> Result<Tracing, String> {
-        if TRACING.is_empty() {
+        if TRACING_LIBRARY.is_empty() {
             return Err("this readlab was built without its tracing library".to_owned());
         }
         let facts = file.metadata().map_err(|cause| format!("{}: {cause}", file.display()))?;
         let head = [facts.dev(), facts.ino(), CALLS_MAX].map(u64::to_ne_bytes).concat();
         let prepared = || -> io::Result<Tracing> {
-            let library = PreloadedLibrary::new("readlab-tracing", TRACING)?;
+            let library = PreloadedLibrary::new("readlab-tracing", TRACING_LIBRARY)?;
             let pages = SharedMemory::zeroed("readlab-calls", PAGES_BYTES)?;
             pages.write(&head, 0)?;
             Ok(Tracing { library, pages })
@@ -117,11 +117,15 @@ impl Tracing {
     fn read(&self) -> io::Result<RecordedCalls> {
         let mut head = [0; HEADER_WORDS * 8];
         self.pages.read(&mut head, 0)?;
-        let made = words(&head)[CALLS_WORD];
+        let made = parse_words(&head)[CALLS_WORD];
         let kept = usize::try_from(made.min(CALLS_MAX)).expect("at most a million calls");
         let mut bytes = vec![0; kept * CALL_WORDS * 8];
         self.pages.read(&mut bytes, HEADER_WORDS as u64 * 8)?;
-        Ok(RecordedCalls { processes: words(&head)[3], made, calls: parse_calls(&bytes) })
+        Ok(RecordedCalls {
+            program_count: parse_words(&head)[3],
+            made_count: made,
+            calls: parse_calls(&bytes),
+        })
     }
 }
 
@@ -129,11 +133,11 @@ fn pages_error(cause: io::Error) -> String {
     format!("pages of calls: {cause}")
 }
 
-fn words(bytes: &[u8]) -> Vec<u64> {
+fn parse_words(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect()
 }
 
-/// The complete calls: a call whose writer was killed half-way has no kind and is left out.
+/// The complete calls. A call whose writer was killed before the end has no kind and is left out.
 fn parse_calls(bytes: &[u8]) -> Vec<Call> {
     let call = |fields: &[u64]| {
         let (kind, _) = *CALL_KINDS.get(usize::try_from(fields[0]).ok()?.checked_sub(1)?)?;
@@ -144,15 +148,15 @@ fn parse_calls(bytes: &[u8]) -> Vec<Call> {
             wall_ns: fields[3],
             offset: fields[4],
             requested_bytes: fields[5],
-            got: fields[6].cast_signed(),
+            return_value: fields[6].cast_signed(),
         })
     };
-    words(bytes).chunks_exact(CALL_WORDS).filter_map(call).collect()
+    parse_words(bytes).chunks_exact(CALL_WORDS).filter_map(call).collect()
 }
 
-/// A trace without calls, with the reason; it has only what readlab metered around the reading.
+/// A trace without calls, with the reason; it has only the meters of the reading.
 pub fn trace_without_calls(why: impl Into<String>, metered: Trace) -> Trace {
-    Trace { how: COUNTED_CALLS.to_owned(), reason: Some(why.into()), ..metered }
+    Trace { how: HOW_CALLS_ARE_SEEN.to_owned(), reason: Some(why.into()), ..metered }
 }
 
 fn trace_from_calls(written: &RecordedCalls, metered: Trace) -> Trace {
@@ -170,15 +174,15 @@ fn trace_from_calls(written: &RecordedCalls, metered: Trace) -> Trace {
     Trace {
         reason,
         calls,
-        unrecorded: written.made - written.calls.len() as u64,
-        threads: paths.threads,
+        unrecorded: written.made_count - written.calls.len() as u64,
+        threads: paths.thread_count,
         in_calls_ns: reads.iter().map(|call| call.wall_ns).sum(),
         bytes: reads.iter().map(got_bytes).sum(),
         requested_bytes: spread(|call| call.requested_bytes),
         got_bytes: spread(got_bytes),
         brought_bytes: Spread::from_numbers(brought.collect()),
         latency_ns: spread(|call| call.wall_ns),
-        sequential: paths.sequential,
+        sequential: paths.sequential_reads,
         ahead_bytes: Spread::from_numbers(paths.ahead_bytes),
         back_bytes: Spread::from_numbers(paths.back_bytes),
         ..trace_without_calls("", metered)
@@ -186,7 +190,7 @@ fn trace_from_calls(written: &RecordedCalls, metered: Trace) -> Trace {
 }
 
 fn why_no_reads(written: &RecordedCalls, maps: &[Call], metered: &Trace) -> String {
-    if written.processes == 0 {
+    if written.program_count == 0 {
         "the tracing library was not loaded: the program is linked statically, or its loader takes none"
             .to_owned()
     } else if maps.is_empty() {
@@ -208,14 +212,14 @@ fn count_text(count: Option<u64>) -> String {
 }
 
 fn got_bytes(call: &Call) -> u64 {
-    u64::try_from(call.got).unwrap_or(0)
+    u64::try_from(call.return_value).unwrap_or(0)
 }
 
 /// The order in which threads read the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct AccessPatterns {
-    threads: u64,
-    sequential: u64,
+    thread_count: u64,
+    sequential_reads: u64,
     ahead_bytes: Vec<u64>,
     back_bytes: Vec<u64>,
 }
@@ -229,8 +233,8 @@ impl AccessPatterns {
         for call in in_order {
             let end = call.offset.saturating_add(got_bytes(&call));
             match ends.insert(call.thread, end) {
-                None => paths.threads += 1,
-                Some(before) if before == call.offset => paths.sequential += 1,
+                None => paths.thread_count += 1,
+                Some(before) if before == call.offset => paths.sequential_reads += 1,
                 Some(before) if before < call.offset => paths.ahead_bytes.push(call.offset - before),
                 Some(before) => paths.back_bytes.push(before - call.offset),
             }

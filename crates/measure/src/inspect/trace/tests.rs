@@ -6,11 +6,19 @@ use tempfile::NamedTempFile;
 
 fn read_call(thread: u64, offset: u64, got: i64) -> Call {
     let start_ns = thread + offset;
-    Call { kind: CallKind::Pread, thread, start_ns, wall_ns: 100 + offset, offset, requested_bytes: 8, got }
+    Call {
+        kind: CallKind::Pread,
+        thread,
+        start_ns,
+        wall_ns: 100 + offset,
+        offset,
+        requested_bytes: 8,
+        return_value: got,
+    }
 }
 
 fn recorded_calls(calls: &[Call]) -> RecordedCalls {
-    RecordedCalls { processes: 1, made: calls.len() as u64, calls: calls.to_vec() }
+    RecordedCalls { program_count: 1, made_count: calls.len() as u64, calls: calls.to_vec() }
 }
 
 #[test]
@@ -22,7 +30,7 @@ fn incomplete_calls_are_left_out() {
     let words = [whole, half, unknown, failed].concat();
     let bytes: Vec<u8> = words.iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
     let pread = Call { start_ns: 1000, wall_ns: 50, requested_bytes: 8192, ..read_call(77, 4096, 4096) };
-    assert_eq!(parse_calls(&bytes), [pread, Call { kind: CallKind::Read, got: -1, ..pread }]);
+    assert_eq!(parse_calls(&bytes), [pread, Call { kind: CallKind::Read, return_value: -1, ..pread }]);
 }
 
 fn metered_trace() -> Trace {
@@ -42,12 +50,15 @@ fn calls_become_sizes_latencies_and_jumps() {
     ];
     calls.push(Call { start_ns: 9999, offset: 100, ..read_call(2, 120, 8) });
     let trace = trace_from_calls(&recorded_calls(&calls), metered_trace());
-    assert_eq!((trace.reason.as_ref(), trace.reads(), trace.threads, trace.bytes), (None, 6, 2, 36));
+    assert_eq!(
+        (trace.reason.as_ref(), trace.read_call_count(), trace.threads, trace.bytes),
+        (None, 6, 2, 36)
+    );
     assert_eq!((trace.sequential, &trace.ahead_bytes.buckets), (2, &vec![[8, 1]]));
     assert_eq!((trace.back_bytes.n, trace.back_bytes.most), (1, 20));
     assert_eq!(trace.sequential_share(), Some(0.5));
     assert_eq!(trace.requested_bytes.buckets, [[8, 6]]);
-    assert_eq!((trace.empty(), &trace.got_bytes.buckets), (1, &vec![[0, 1], [4, 1], [8, 4]]));
+    assert_eq!((trace.empty_read_count(), &trace.got_bytes.buckets), (1, &vec![[0, 1], [4, 1], [8, 4]]));
     let brought = &trace.brought_bytes;
     assert_eq!((brought.n, brought.least, &brought.buckets), (5, 4, &vec![[4, 1], [8, 4]]));
     assert_eq!((trace.latency_ns.least, trace.latency_ns.most), (100, 220));
@@ -79,7 +90,7 @@ fn a_trace_without_reads_has_a_reason() {
 
 #[test]
 fn more_calls_than_there_is_room_for_are_counted() {
-    let written = RecordedCalls { made: 10, ..recorded_calls(&[read_call(1, 0, 8)]) };
+    let written = RecordedCalls { made_count: 10, ..recorded_calls(&[read_call(1, 0, 8)]) };
     assert_eq!(trace_from_calls(&written, metered_trace()).unrecorded, 9);
 }
 
@@ -105,7 +116,7 @@ fn calls_before_the_reading_are_discarded_and_take_no_room() {
     assert_eq!(reading().bytes, 2 * once.bytes, "without a begin, the calls of both runs are there");
     tracing.begin().unwrap();
     let again = reading();
-    assert_eq!((again.bytes, again.reads(), again.unrecorded), (7000, once.reads(), 0));
+    assert_eq!((again.bytes, again.read_call_count(), again.unrecorded), (7000, once.read_call_count(), 0));
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! The refutation of a trial: whether its numbers can be true, and what is done before it is
-//! refused. Each rule is learned from controls, and a control may have been preempted, so the
-//! controls and the trial itself get further turns first. Readings of these turns are not recorded.
+//! Decides whether the numbers of a trial can be true. The bounds are learned from controls, and a
+//! control may have been preempted. So the controls and the trial get further turns before the
+//! trial is refused. Readings of these turns are not recorded.
 
 #[cfg(test)]
 mod tests;
@@ -14,8 +14,8 @@ use readlab_model::trial::TrialIndex;
 /// Number of further turns that each control gets before its rate refutes a trial.
 const CONTROL_TURNS: usize = 3;
 
-/// Number of turns that a trial has before it is refused because of all its turns.
-const TURNS_MIN: usize = 5;
+/// Smallest number of turns of a trial that is refused because of all its turns.
+const JUDGED_TURNS_MIN: usize = 5;
 
 impl Run<'_> {
     pub(super) fn learn(&mut self, trial: TrialIndex, samples: &[Sample]) {
@@ -29,19 +29,19 @@ impl Run<'_> {
         if self.why_implausible(progress).is_none() {
             return Ok(None);
         }
-        let mut controls = self.plan.trials_of(self.planned_trial(progress).trial.state);
+        let mut controls = self.plan.trials_in_state(self.planned_trial(progress).trial.state);
         controls.retain(|&trial| self.plan.is_control(trial));
         for _ in 0..CONTROL_TURNS {
             for &control in &controls {
-                self.further_turn(control)?;
+                self.take_unrecorded_turn(control)?;
             }
             if self.why_implausible(progress).is_none() {
                 return Ok(None);
             }
         }
-        while progress.turns.len() < TURNS_MIN {
+        while progress.turns.len() < JUDGED_TURNS_MIN {
             let turns = progress.turns.len();
-            if let Some(samples) = self.further_turn(progress.trial)? {
+            if let Some(samples) = self.take_unrecorded_turn(progress.trial)? {
                 progress.observe_turn(&samples);
             }
             if progress.turns.len() == turns || self.why_implausible(progress).is_none() {
@@ -51,10 +51,10 @@ impl Run<'_> {
         Ok(self.why_implausible(progress))
     }
 
-    /// Why the numbers of a trial cannot be true, in a run that is stopped and has no further
-    /// turns. Judges only trials that had enough turns.
+    /// Why the numbers of a trial cannot be true, in a stopped run, which has no further turns;
+    /// `None` if they can, or if the trial had too few turns to judge.
     pub(super) fn why_implausible_when_stopped(&self, progress: &TrialProgress) -> Option<String> {
-        self.why_implausible(progress).filter(|_| progress.walls.len() >= TURNS_MIN)
+        self.why_implausible(progress).filter(|_| progress.walls.len() >= JUDGED_TURNS_MIN)
     }
 
     fn why_implausible(&self, progress: &TrialProgress) -> Option<String> {
@@ -69,7 +69,7 @@ impl Run<'_> {
 
     /// Takes one more turn and learns from its samples, which are not recorded; `None` if the turn
     /// gave none.
-    fn further_turn(&mut self, trial: TrialIndex) -> RunResult<Option<Vec<Sample>>> {
+    fn take_unrecorded_turn(&mut self, trial: TrialIndex) -> RunResult<Option<Vec<Sample>>> {
         let slot = Slot::unrecorded(self.plan.planned_trial(trial).trial.state);
         match self.sampler.turn(trial, &slot) {
             Ok(samples) => {

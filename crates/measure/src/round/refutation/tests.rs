@@ -42,7 +42,7 @@ fn race(state: CacheState, rounds: u32, turn_times: [&[TurnTimes]; 3]) -> Record
         let for_ever = std::iter::repeat(turn_times[turn_times.len() - 1]);
         let in_order = turn_times.to_vec();
         let mut turn_times = in_order.into_iter().chain(for_ever);
-        sampler = sampler.altering(trial, move |sample| {
+        sampler = sampler.with_alteration(trial, move |sample| {
             turn_times.next().expect("it never ends").into_sample(sample);
         });
     }
@@ -68,7 +68,7 @@ fn a_preempted_control_refuses_no_trial() {
     assert_eq!(outcome_of_a(&recorded), "measured a");
     let turns = recorded.log_lines(&["turn resident"]).len();
     assert_eq!(turns, 2, "further turns until the doubt was gone: {:?}", recorded.log);
-    assert_eq!(recorded.readings()[1], 1, "only the reading of its round is recorded");
+    assert_eq!(recorded.reading_counts()[1], 1, "only the reading of its round is recorded");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn windows_that_leave_much_of_every_turn_out_are_refused_with_both_numbers() {
         let said = outcome_of_a(&recorded);
         let begin = "refused a: its windows leave out 20000000 ns of a turn that took 40000000 ns, the least of 5 turns";
         assert!(said.starts_with(begin), "{said}");
-        assert_eq!(recorded.readings()[2], 3, "further turns are not recorded");
+        assert_eq!(recorded.reading_counts()[2], 3, "further turns are not recorded");
     }
 }
 
@@ -135,7 +135,7 @@ fn bytes_that_meters_saw_arrive_need_no_other_proof() {
         TurnTimes { window_ns: 9 * MS, cpu_ns: MS, turn_ns: 9 * MS }.into_sample(sample);
         sample.turn.delivered = Some(Delivered::Calls);
     };
-    let sampler = ScriptedSampler::default().altering(0, resident).altering(1, by_calls);
+    let sampler = ScriptedSampler::default().with_alteration(0, resident).with_alteration(1, by_calls);
     let recorded = play_trials(rules_of_runs(4), &[("resident", WARM), ("a", WARM)], sampler);
     assert_eq!(outcome_of_a(&recorded), "measured a");
 }

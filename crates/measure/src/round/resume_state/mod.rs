@@ -1,6 +1,6 @@
-//! The resume state: the record of an earlier part of the same run. It gives the trials, their
-//! progress and outcomes, the states that are done, and the round and fill with which the rest
-//! begins. Empty for a new run.
+//! The resume state: the record of an earlier part of the same run; empty for a new run. From the
+//! record follow the progress and outcomes of the trials, the states that are done, and the round
+//! and fill with which the rest of the run begins.
 
 #[cfg(test)]
 mod tests;
@@ -21,8 +21,8 @@ pub(crate) struct NextRound {
     pub(crate) fill: u32,
 }
 
-/// Trials that an interruption ended as measured although readings are still to come, because their
-/// state was not closed. Counting what the contenders do inside closes a state.
+/// Trials that an interruption ended as `Measured` although they need further readings, because
+/// their state was not closed. A state is closed once a trial of it has counts.
 pub fn reopen(record: &Record) -> Vec<TrialIndex> {
     if !matches!(record.end, Some((EndReason::Interrupted, _))) {
         return Vec::new();
@@ -46,7 +46,7 @@ impl<'a> ResumeState<'a> {
                 other => other.is_some(),
             })
         };
-        let is_open = |state: &&CacheState| !plan.trials_of(**state).iter().all(is_done);
+        let is_open = |state: &&CacheState| !plan.trials_in_state(**state).iter().all(is_done);
         let state = plan.states.iter().find(is_open).or(plan.states.last())?;
         Some((*state, self.next_round(*state).round))
     }
@@ -60,7 +60,7 @@ impl<'a> ResumeState<'a> {
     }
 
     /// Whether the limit of this control was measured again.
-    pub(super) fn is_measured_again(self, control: TrialIndex) -> bool {
+    pub(super) fn was_measured_again(self, control: TrialIndex) -> bool {
         self.0.is_some_and(|record| record.limits.iter().any(|limit| limit.trial == Some(control)))
     }
 
@@ -85,32 +85,33 @@ impl<'a> ResumeState<'a> {
     pub(super) fn progress(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
         let mut progress = self.progress_of_readings(trial, rules);
         if let Some(it) = self.trial(trial) {
-            progress.announced = true;
-            progress.ended = it.outcome.is_some();
+            progress.is_announced = true;
+            progress.has_ended = it.outcome.is_some();
             // The other stop reasons are derived from the readings again.
             let why = it.stopped.map(|stopped| stopped.why);
-            progress.stopped = why.filter(|why| *why == StopReason::NotFirst);
-            progress.stopped_after = it.stopped.filter(|_| progress.stopped.is_some()).map(|it| it.rounds);
-            progress.measured = it.outcome == Some(Outcome::Measured);
-            progress.counted = !it.counts.is_empty();
-            progress.missing = it.missing.keys().cloned().collect();
+            progress.stop_reason = why.filter(|why| *why == StopReason::NotFirst);
+            progress.rounds_at_stop =
+                it.stopped.filter(|_| progress.stop_reason.is_some()).map(|it| it.rounds);
+            progress.is_measured = it.outcome == Some(Outcome::Measured);
+            progress.is_counted = !it.counts.is_empty();
+            progress.missing_meters = it.missing.keys().cloned().collect();
         }
         progress
     }
 
-    /// Progress of a trial by its readings alone, whatever its outcome.
+    /// Progress of a trial from its readings alone; its outcome is ignored.
     fn progress_of_readings(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
         let mut progress = TrialProgress::new(trial);
         progress.add_samples(self.samples(trial), rules);
         progress
     }
 
-    /// Why the rounds of a state were over, if they were: outcomes `Measured` are written only
-    /// after the last round.
-    pub(super) fn rounds_ended(self, plan: &Plan, state: CacheState) -> Option<EndReason> {
+    /// Why the rounds of a state were over; `None` if they were not. The outcome `Measured` is
+    /// written only after the last round.
+    pub(super) fn rounds_end_reason(self, plan: &Plan, state: CacheState) -> Option<EndReason> {
         let measured =
             |trial: &TrialIndex| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));
-        let measured: Vec<TrialIndex> = plan.trials_of(state).into_iter().filter(measured).collect();
+        let measured: Vec<TrialIndex> = plan.trials_in_state(state).into_iter().filter(measured).collect();
         let is_stopped = |trial: TrialIndex| {
             let stopped = self.trial(trial).and_then(|it| it.stopped);
             stopped.is_some_and(|stopped| stopped.why != StopReason::Budget)
@@ -123,18 +124,18 @@ impl<'a> ResumeState<'a> {
         (!measured.is_empty()).then_some(why)
     }
 
-    pub(super) fn not_inspected(self, plan: &Plan) -> Vec<TrialIndex> {
+    pub(super) fn trials_not_inspected(self, plan: &Plan) -> Vec<TrialIndex> {
         let is_open = |trial: &TrialIndex| {
             self.trial(*trial).is_some_and(|it| {
                 let seen = it.flame_graph.is_some() || it.trace.is_some();
                 it.outcome == Some(Outcome::Measured) && !it.counts.is_empty() && !seen
             })
         };
-        plan.states.iter().flat_map(|&state| plan.trials_of(state)).filter(is_open).collect()
+        plan.states.iter().flat_map(|&state| plan.trials_in_state(state)).filter(is_open).collect()
     }
 
     pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(TrialIndex, Vec<Sample>)> {
-        let controls = plan.trials_of(state).into_iter().filter(|&it| plan.is_control(it));
+        let controls = plan.trials_in_state(state).into_iter().filter(|&it| plan.is_control(it));
         let of = |trial| samples_by_turn(self.samples(trial)).into_iter().map(move |turn| (trial, turn));
         controls.flat_map(of).collect()
     }

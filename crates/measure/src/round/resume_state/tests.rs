@@ -1,9 +1,8 @@
-//! Runs that are cut short after every line that they write, and resumed: nothing is lost and
-//! nothing is done twice, whatever the moment.
+//! Tests of runs that are cut short after any line and resumed: no reading is lost or repeated.
 
 use super::super::testing::{
-    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_resumed, play_until_full, record_of,
-    rules_of_runs,
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_resumed, play_until_full,
+    record_from_lines, rules_of_runs,
 };
 use super::*;
 use crate::interface::TrialEnd;
@@ -37,7 +36,7 @@ fn a_run_that_is_cut_short_after_any_line_resumes_to_the_same_end() {
             let done = [turns(&before), turns(&after)].concat();
             let once: BTreeSet<_> = done.iter().collect();
             assert_eq!(done.len(), once.len(), "cut after {lines} lines: a round was repeated: {done:?}");
-            let all = record_of(&[before.lines.as_slice(), &after.lines].concat());
+            let all = record_from_lines(&[before.lines.as_slice(), &after.lines].concat());
             assert_eq!(all.trials.len(), 6, "cut after {lines} lines: each is announced once");
             for it in &all.trials {
                 let (name, readings) = (&it.trial.id, it.samples.len());
@@ -57,7 +56,7 @@ fn rounds_and_fills_go_on_with_the_next_number_and_all_contenders_are_started() 
     let is_last =
         |line: &Line| matches!(line, Line::Sample(it) if (it.trial, it.round) == (TrialIndex::new(4), 2));
     let before = whole.lines_until(is_last);
-    let record = record_of(before);
+    let record = record_from_lines(before);
     let resumed = ResumeState::from_record(&record);
     assert_eq!(resumed.next_state_and_round(&plan, &[]), Some((WARM, 3)));
     assert_eq!(resumed.next_round(WARM), NextRound { round: 3, fill: 2 });
@@ -76,7 +75,7 @@ fn a_resumed_run_goes_on_with_the_trials_that_were_interrupted() {
     let plan = all_trials(6);
     let stop = TrialEnd::Run(EndReason::Interrupted);
     let before = play(&plan, ScriptedSampler::default().at_turn(4, &[100, 100], stop));
-    let mut record = record_of(&before.lines);
+    let mut record = record_from_lines(&before.lines);
     assert_eq!(record.trials[TrialIndex::new(4)].outcome, Some(Outcome::Measured));
     let open = reopen(&record);
     assert_eq!(open, [3, 4, 5].map(TrialIndex::new), "the cold were counted: they are done");
@@ -88,7 +87,7 @@ fn a_resumed_run_goes_on_with_the_trials_that_were_interrupted() {
     let lines = [before.lines, vec![resumed]].concat();
     let after = play_resumed(&plan, &lines, ScriptedSampler::default());
     assert_eq!(after.outcomes(), ["measured null", "measured a", "measured b"]);
-    assert_eq!(after.readings()[4], 4);
+    assert_eq!(after.reading_counts()[4], 4);
     assert!(reopen(&record).is_empty(), "a run that was killed has ended no trial");
 }
 
@@ -97,7 +96,7 @@ fn a_trial_that_failed_before_has_no_further_turn() {
     let plan = all_trials(6);
     let whole = play(&plan, ScriptedSampler::default().at_turn(1, &[100], failed("torn")));
     let after = play_resumed(&plan, whole.lines_until(is_outcome), ScriptedSampler::default());
-    assert_eq!((after.readings()[1], after.readings()[4]), (0, 6));
+    assert_eq!((after.reading_counts()[1], after.reading_counts()[4]), (0, 6));
     assert!(!after.log.iter().any(|line| line.contains("failed")));
 }
 
@@ -119,19 +118,19 @@ fn a_state_whose_time_was_up_stays_closed() {
     let whole = play(&plan, ScriptedSampler::default());
     let later = ScriptedSampler { now_ns: 50_000, ..ScriptedSampler::default() };
     let after = play_resumed(&plan, whole.lines_until(is_outcome), later);
-    assert_eq!((after.readings()[0], after.log_lines(&["counts"]).len()), (0, 2));
-    assert!(after.readings()[1] > 0);
+    assert_eq!((after.reading_counts()[0], after.log_lines(&["counts"]).len()), (0, 2));
+    assert!(after.reading_counts()[1] > 0);
     assert_eq!(after.end.unwrap(), EndReason::Budget);
 }
 
 #[test]
 fn the_ceiling_learned_before_an_interruption_is_kept() {
     let plan = plan(rules_of_runs(3), &[("resident", COLD), ("a", COLD), ("b", COLD)]);
-    let slow = ScriptedSampler::default().walls([(0, 1_000), (1, 2_000), (2, 2_000)]);
+    let slow = ScriptedSampler::default().with_walls([(0, 1_000), (1, 2_000), (2, 2_000)]);
     let before = play_until_full(&plan, slow, 8);
-    assert!(before.readings()[0] > 0, "{:?}", before.log);
+    assert!(before.reading_counts()[0] > 0, "{:?}", before.log);
     let without_control = ScriptedSampler::default().at_open(0, failed("gone"));
-    let after = play_resumed(&plan, &before.lines, without_control.walls([(1, 10), (2, 2_000)]));
+    let after = play_resumed(&plan, &before.lines, without_control.with_walls([(1, 10), (2, 2_000)]));
     let is_refusal = |line: &&str| line.starts_with("refused a: a window of 10 ns");
     assert!(after.outcomes().iter().any(is_refusal), "{:?}", after.log);
 }

@@ -1,4 +1,4 @@
-//! How a run uses its time.
+//! Tests of how a run uses its time.
 
 use super::*;
 use crate::interface::Progress;
@@ -12,7 +12,7 @@ fn firm_rules(budget_ns: u64, most: u32) -> Rules {
 fn a_firm_budget_ends_in_the_middle_of_a_round() {
     // A fill of 1000 ns and two starts of 2000 ns each, then turns of 2000 ns each until seven
     // eighths of the time, 9100 ns: three turns.
-    let sampler = ScriptedSampler::default().walls([(0, 2_000), (1, 2_000)]);
+    let sampler = ScriptedSampler::default().with_walls([(0, 2_000), (1, 2_000)]);
     let recorded = play_trials(firm_rules(10_400, 9), &[("a", WARM), ("b", WARM)], sampler);
     assert_eq!(recorded.samples().len(), 3);
     assert_eq!(recorded.outcomes(), ["measured a", "measured b"]);
@@ -35,7 +35,7 @@ fn a_firm_budget_that_is_used_up_by_starts_is_the_outcome_of_every_trial() {
 fn an_advised_budget_still_gives_each_state_the_minimum_of_rounds() {
     let rules = Rules { budget: Budget::Advised(Nanos(1)), fills: 3, ..rules_of_runs(30) };
     let recorded = play_trials(rules, &[("a", COLD), ("a", WARM)], ScriptedSampler::default());
-    assert_eq!(recorded.readings(), [5, 5]);
+    assert_eq!(recorded.reading_counts(), [5, 5]);
     assert_eq!(recorded.log_lines(&["counts"]), ["counts a Some(7)"; 2]);
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }
@@ -46,7 +46,7 @@ fn the_time_left_is_shared_with_the_states_to_come() {
         play_trials(firm_rules(20_000, 1_000), &[("a", COLD), ("a", WARM)], ScriptedSampler::default());
     // Cold: 2000 ns of starting, then turns of 100 ns until 8750 ns, and a count until 9800 ns.
     // Warm: fill and start, then turns until 18725 ns.
-    assert_eq!(recorded.readings(), [68, 60]);
+    assert_eq!(recorded.reading_counts(), [68, 60]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn the_time_left_is_predicted_within_a_factor_of_two_after_a_third_of_the_run() 
         Rules { budget: Budget::Advised(Nanos(6 * READING_NS)), ..rules_of_runs(1_000_000) },
     ];
     for rules in settled_by {
-        let sampler = ScriptedSampler::default().walls((0..4).map(|trial| (trial, READING_NS)));
+        let sampler = ScriptedSampler::default().with_walls((0..4).map(|trial| (trial, READING_NS)));
         let recorded = play_trials(rules, &[("a", COLD), ("b", COLD), ("a", WARM), ("b", WARM)], sampler);
         let Some(Line::End { wall_ns, .. }) = recorded.lines.last() else { panic!("a run without an end") };
         let late = |at: &&Progress| (wall_ns / 3..wall_ns * 9 / 10).contains(&at.elapsed_ns);
@@ -86,7 +86,7 @@ fn slow_starts_leave_every_state_its_rounds_in_a_firm_time() {
     // Starting all ten takes 200,000 ns and more: as much as the budget of both states.
     let plan = plan_of_ten_methods(200_000);
     let recorded = play(&plan, ScriptedSampler { start_ns: 20_000, ..ScriptedSampler::default() });
-    let readings = recorded.readings();
+    let readings = recorded.reading_counts();
     for (counts, enough) in readings.chunks(10).zip([30, 10]) {
         assert!(counts.iter().sum::<usize>() > enough, "{counts:?}: {:?}", recorded.outcomes());
         // The trials that were started come first in the plan and have several readings. The others
@@ -114,7 +114,7 @@ fn trials_that_the_user_named_are_read_once_before_any_other_is_read_twice() {
             plan.trials.iter_mut().find(is_it).unwrap().is_first_named = true;
         }
         let sampler = ScriptedSampler { start_ns: TURN_NS, ..ScriptedSampler::default() };
-        let recorded = play(&plan, sampler.walls((0..names.len()).map(|trial| (trial, TURN_NS))));
+        let recorded = play(&plan, sampler.with_walls((0..names.len()).map(|trial| (trial, TURN_NS))));
         let mut first: Vec<TrialIndex> = recorded.samples().iter().take(4).map(|it| it.trial).collect();
         first.sort_unstable();
         assert_eq!(first, [1, 7, 8, 9].map(TrialIndex::new), "{budget_ns}");
@@ -126,18 +126,18 @@ fn in_too_short_a_time_some_of_the_trials_that_the_user_named_are_read() {
     let mut plan = plan(firm_rules(16_000, 100), &["a", "b", "c", "d", "e", "f"].map(|name| (name, COLD)));
     plan.trials.iter_mut().for_each(|it| it.is_first_named = true);
     let sampler = ScriptedSampler { start_ns: 3_000, ..ScriptedSampler::default() };
-    let recorded = play(&plan, sampler.walls((0..6).map(|trial| (trial, 3_000))));
-    let read = recorded.readings().into_iter().filter(|&readings| readings > 0).count();
+    let recorded = play(&plan, sampler.with_walls((0..6).map(|trial| (trial, 3_000))));
+    let read = recorded.reading_counts().into_iter().filter(|&readings| readings > 0).count();
     assert!(read >= 2, "{read}: {:?}", recorded.outcomes());
 }
 
 #[test]
 fn if_all_trials_are_controls_only_as_many_start_as_leave_time_for_rounds() {
     let sampler = ScriptedSampler { start_ns: 12_000, ..ScriptedSampler::default() };
-    let sampler = sampler.walls((0..3).map(|trial| (trial, 9_000)));
+    let sampler = sampler.with_walls((0..3).map(|trial| (trial, 9_000)));
     let controls = ["device", "resident", "null"].map(|name| (name, COLD));
     let recorded = play_trials(firm_rules(40_000, 100), &controls, sampler);
-    assert!(recorded.readings()[0] > 0, "{:?}", recorded.outcomes());
+    assert!(recorded.reading_counts()[0] > 0, "{:?}", recorded.outcomes());
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_contender_that_waited_is_started_when_the_others_are_settled() {
     let mut plan = plan_of_ten_methods(2_000_000);
     plan.rules = Rules { min_runs: 2, max_runs: 2, ..plan.rules };
     let recorded = play(&plan, ScriptedSampler { start_ns: 60_000, ..ScriptedSampler::default() });
-    let cold = &recorded.readings()[..10];
+    let cold = &recorded.reading_counts()[..10];
     assert!(cold.iter().all(|&count| count >= 2), "{cold:?}: {:?}", recorded.outcomes());
 }
 
@@ -153,7 +153,7 @@ fn a_contender_that_waited_is_started_when_the_others_are_settled() {
 fn the_only_contender_is_read_however_long_it_takes_to_start() {
     let sampler = ScriptedSampler { start_ns: 60_000 / 2, ..ScriptedSampler::default() };
     let recorded = play_trials(firm_rules(100_000, 3), &[("null", COLD), ("b", COLD)], sampler);
-    assert!(recorded.readings()[1] > 0, "{:?}", recorded.outcomes());
+    assert!(recorded.reading_counts()[1] > 0, "{:?}", recorded.outcomes());
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn counting_takes_no_time_from_the_next_state() {
         &plan_of_ten_methods(400_000),
         ScriptedSampler { count_ns: 30_000, ..ScriptedSampler::default() },
     );
-    for readings in recorded.readings().chunks(10) {
+    for readings in recorded.reading_counts().chunks(10) {
         assert!(readings.iter().sum::<usize>() > 100, "{readings:?}");
     }
     // An eighth of the state's time is for counting. Trials that were counted in the cold state
@@ -175,7 +175,7 @@ fn counting_takes_no_time_from_the_next_state() {
 #[test]
 fn inspections_are_left_out_with_a_reason_when_a_firm_time_is_used_up() {
     let inspections = vec![Ok(Vec::new()); 3].into();
-    let sampler = ScriptedSampler { inspections, ..ScriptedSampler::default() }.walls([(0, 40_000)]);
+    let sampler = ScriptedSampler { inspections, ..ScriptedSampler::default() }.with_walls([(0, 40_000)]);
     let recorded = play_trials(firm_rules(30_000, 2), &[("read", COLD), ("mmap", COLD)], sampler);
     assert!(recorded.log_lines(&["inspect"]).is_empty());
     let [left_out] = recorded.log_lines(&["not inspected"])[..] else { panic!("{:?}", recorded.log) };
@@ -215,14 +215,14 @@ fn run_with_waiting_trials(turn_ns: u64, budget: Budget) -> RecordedRun {
     for planned in &mut plan.trials[3..] {
         planned.wait_reason = Some("a reading takes about 3 s".to_owned());
     }
-    play(&plan, ScriptedSampler::default().walls((0..6).map(|trial| (trial, turn_ns))))
+    play(&plan, ScriptedSampler::default().with_walls((0..6).map(|trial| (trial, turn_ns))))
 }
 
 #[test]
 fn a_trial_that_waits_is_read_as_soon_as_readings_show_that_there_is_time() {
     for budget in [Budget::Firm(Nanos(1_000_000)), Budget::Advised(Nanos(1_000_000))] {
         let recorded = run_with_waiting_trials(100, budget);
-        assert!(recorded.readings().iter().all(|&count| count >= 6), "{:?}", recorded.log);
+        assert!(recorded.reading_counts().iter().all(|&count| count >= 6), "{:?}", recorded.log);
         let first = |trial| recorded.samples_of(trial)[0].round;
         assert_eq!([2, 3, 5].map(first), [0, 1, 1], "{budget:?}");
     }
@@ -234,7 +234,7 @@ fn a_trial_that_waits_for_time_that_never_comes_has_the_reason() {
         let recorded = run_with_waiting_trials(20_000, budget);
         let why = recorded.log_lines(&["unavailable"]);
         assert_eq!(why, ["c", "d", "e"].map(|name| format!("unavailable {name}: a reading takes about 3 s")));
-        assert!(recorded.readings()[1] > 1);
+        assert!(recorded.reading_counts()[1] > 1);
     }
 }
 

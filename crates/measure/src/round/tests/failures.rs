@@ -1,4 +1,4 @@
-//! The effect on a run of a turn, a contender, the target, a fill or the record that fails.
+//! Tests of runs in which a turn, a contender, the target, a fill or the record fails.
 
 use super::*;
 use crate::interface::CleanUpError;
@@ -10,7 +10,7 @@ const INTERRUPTED: TrialEnd = TrialEnd::Run(EndReason::Interrupted);
 fn an_unproven_turn_is_taken_again_and_a_warm_one_after_a_refill() {
     // The two announcements of the fill that begins the rounds count, too.
     for (state, fills) in [(COLD, 0), (WARM, 2 + 2)] {
-        let sampler = ScriptedSampler::default().turns(0, unproven_turns(2));
+        let sampler = ScriptedSampler::default().with_turns(0, unproven_turns(2));
         let recorded = play_trials(rules_of_runs(1), &[("a", state)], sampler);
         assert_eq!(
             recorded.log_lines(&["rejected"]),
@@ -25,18 +25,18 @@ fn an_unproven_turn_is_taken_again_and_a_warm_one_after_a_refill() {
 #[test]
 fn a_state_that_cannot_be_proven_is_refused_after_the_last_try_and_the_rest_goes_on() {
     for state in [COLD, WARM] {
-        let sampler = ScriptedSampler::default().turns(0, unproven_turns(9));
+        let sampler = ScriptedSampler::default().with_turns(0, unproven_turns(9));
         let recorded = play_trials(rules_of_runs(3), &[("a", state), ("b", state)], sampler);
         let refusal = format!("refused a: the {state} state could not be proven in 4 tries: try 4");
         assert_eq!(recorded.outcomes(), [refusal.as_str(), "measured b"]);
         assert_eq!(recorded.log_lines(&["turn a"]).len(), 4);
-        assert_eq!(recorded.readings(), [0, 3]);
+        assert_eq!(recorded.reading_counts(), [0, 3]);
     }
 }
 
 #[test]
 fn a_trial_that_the_sampler_refuses_at_its_end_is_not_counted() {
-    let sampler = ScriptedSampler::default().refuses(0, "it kept the file");
+    let sampler = ScriptedSampler::default().with_refusal(0, "it kept the file");
     let recorded = play_trials(rules_of_runs(2), &[("a", COLD), ("b", COLD)], sampler);
     assert_eq!(recorded.outcomes(), ["refused a: it kept the file", "measured b"]);
     assert_eq!(recorded.log_lines(&["count "]), ["count b", "count b"]);
@@ -52,7 +52,7 @@ fn a_contender_that_fails_at_any_moment_ends_no_other_trial() {
     ] {
         let recorded = play_trials(rules_of_runs(3), &[("a", WARM), ("b", WARM)], sampler);
         assert_eq!(recorded.outcomes(), ["failed a: no", "measured b"]);
-        assert_eq!(recorded.readings(), [samples, 3]);
+        assert_eq!(recorded.reading_counts(), [samples, 3]);
         assert_eq!(recorded.log_lines(&["counts"]), ["counts b Some(7)"], "who failed is not counted");
         assert!(recorded.log.contains(&"  close a".to_owned()));
         assert_eq!(recorded.log_lines(&["trial"]).len(), 2, "announced once each: {:?}", recorded.log);
@@ -177,7 +177,7 @@ fn a_later_fill_that_fails_leaves_the_samples_of_earlier_fills() {
     let rules = Rules { fills: 3, ..rules_of_runs(3) };
     let recorded = play_trials(rules, &[("a", WARM)], sampler_with_failing_fill(1, "memory ran out"));
     assert_eq!(recorded.outcomes(), ["measured a"]);
-    assert_eq!(recorded.readings(), [1]);
+    assert_eq!(recorded.reading_counts(), [1]);
     let warning = "warning the cache could not be filled again after 1 fills: memory ran out";
     assert_eq!(recorded.log_lines(&["warning"]), [warning]);
 }

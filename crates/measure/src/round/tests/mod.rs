@@ -10,7 +10,7 @@ use crate::interface::TrialEnd;
 use crate::plan::{Budget, Plan, PlannedTrial, Rules};
 use crate::round::testing::{
     COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_resumed, play_trials, play_until_full,
-    record_of, refused, rules_of_runs, unproven_turns,
+    record_from_lines, refused, rules_of_runs, unproven_turns,
 };
 use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, TrialIndex};

@@ -40,7 +40,7 @@ fn plan_under_two_settings(readings: u32, state: CacheState) -> Plan {
 #[test]
 fn trials_under_the_same_settings_stay_together_and_the_settings_are_shuffled() {
     let recorded = play(&plan_under_two_settings(20, COLD), ScriptedSampler::default());
-    assert_eq!(recorded.readings(), [20; 4]);
+    assert_eq!(recorded.reading_counts(), [20; 4]);
     let block = |sample: &&Sample| usize::from(sample.trial >= TrialIndex::new(2));
     let rounds: Vec<Vec<usize>> =
         recorded.samples().chunks(4).map(|round| round.iter().map(block).collect()).collect();
@@ -63,13 +63,16 @@ fn the_cache_is_filled_for_each_settings_of_a_round() {
 #[test]
 fn nothing_is_read_after_settings_or_a_fill_failed() {
     let end = TrialEnd::Both(refused("no"), EndReason::CommandFailed);
-    let settings = BTreeMap::from([(TrialIndex::new(0), end.clone()), (TrialIndex::new(1), end)]);
-    let sampler = ScriptedSampler { settings, ..ScriptedSampler::default() };
+    let settings_ends = BTreeMap::from([(TrialIndex::new(0), end.clone()), (TrialIndex::new(1), end)]);
+    let sampler = ScriptedSampler { settings_ends, ..ScriptedSampler::default() };
     assert_eq!(play(&plan_under_two_settings(4, COLD), sampler).end.unwrap(), EndReason::CommandFailed);
     let fills = [Ok(()), Ok(()), Err(TrialEnd::Trial(refused("no")))].into();
     let sampler = ScriptedSampler { fills, ..ScriptedSampler::default() };
     let recorded = play(&plan_under_two_settings(4, WARM), sampler);
-    assert_eq!((recorded.end.as_ref().unwrap(), recorded.readings()), (&EndReason::Settled, vec![1; 4]));
+    assert_eq!(
+        (recorded.end.as_ref().unwrap(), recorded.reading_counts()),
+        (&EndReason::Settled, vec![1; 4])
+    );
 }
 
 #[test]
@@ -98,7 +101,7 @@ fn fills_are_made_until_the_rules_have_enough() {
         let rules = Rules { fills, ..rules_of_runs(readings) };
         let recorded = play_trials(rules, &[("a", WARM)], ScriptedSampler::default());
         assert_eq!(
-            (recorded.log_lines(&["filled"]).len(), recorded.readings()),
+            (recorded.log_lines(&["filled"]).len(), recorded.reading_counts()),
             (filled, vec![readings as usize])
         );
         let last = recorded.samples().last().map(|it| (it.fill as usize, it.round));
@@ -123,7 +126,7 @@ fn a_contender_keeps_running_for_five_fills() {
     let before: Vec<&str> =
         starts.windows(2).filter(|pair| pair[1] == "start a").map(|pair| pair[0]).collect();
     assert_eq!(before, ["filled 0", "filled 5"]);
-    assert_eq!(recorded.readings(), [7]);
+    assert_eq!(recorded.reading_counts(), [7]);
 }
 
 #[test]
@@ -155,7 +158,7 @@ fn a_state_without_trials_is_not_prepared() {
 
 #[test]
 fn several_readings_of_a_turn_are_all_kept() {
-    let sampler = ScriptedSampler::default().turns(0, [Ok(vec![3, 1, 2])]);
+    let sampler = ScriptedSampler::default().with_turns(0, [Ok(vec![3, 1, 2])]);
     let recorded = play_trials(rules_of_runs(3), &[("a", WARM)], sampler);
     let readings: Vec<(u32, u64)> = recorded.samples().iter().map(|s| (s.reading, s.wall_ns)).collect();
     assert_eq!(readings, [(0, 3), (1, 1), (2, 2)]);
@@ -195,38 +198,38 @@ fn contenders_are_inspected_after_all_rounds_if_they_were_measured() {
 
 #[test]
 fn controls_are_in_every_round_until_the_last_other_trial_ends() {
-    let sampler = ScriptedSampler::default().walls([(0, 10)]);
+    let sampler = ScriptedSampler::default().with_walls([(0, 10)]);
     let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
     assert_eq!(
-        play_trials(Rules { min_runs: 1, ..rules_of_runs(4) }, &trials, sampler).readings(),
+        play_trials(Rules { min_runs: 1, ..rules_of_runs(4) }, &trials, sampler).reading_counts(),
         [4, 4, 4]
     );
     // If all trials are controls, each is settled by itself.
     let controls = [("null", WARM), ("resident", WARM)];
-    assert_eq!(play_trials(rules_of_runs(2), &controls, ScriptedSampler::default()).readings(), [2, 2]);
+    assert_eq!(play_trials(rules_of_runs(2), &controls, ScriptedSampler::default()).reading_counts(), [2, 2]);
 }
 
 #[test]
 fn a_trial_that_is_settled_leaves_the_others_to_their_rounds() {
     let rules = Rules { min_runs: 2, max_runs: 6, max_time: Nanos(10_000), ..rules_of_runs(6) };
-    let sampler = ScriptedSampler::default().walls([(1, 6_000)]);
+    let sampler = ScriptedSampler::default().with_walls([(1, 6_000)]);
     let recorded = play_trials(rules, &[("null", COLD), ("slow", COLD), ("fast", COLD)], sampler);
-    assert_eq!(recorded.readings(), [6, 2, 6]);
+    assert_eq!(recorded.reading_counts(), [6, 2, 6]);
 }
 
 #[test]
 fn max_time_ends_no_trial_before_its_minimum_of_readings() {
     let rules = Rules { min_runs: 3, max_runs: 9, max_time: Nanos(1), ..rules_of_runs(9) };
-    assert_eq!(play_trials(rules, &[("a", COLD)], ScriptedSampler::default()).readings(), [3]);
+    assert_eq!(play_trials(rules, &[("a", COLD)], ScriptedSampler::default()).reading_counts(), [3]);
 }
 
 #[test]
 fn precision_ends_a_trial_only_after_its_minimum_of_readings_and_fills() {
     let rules = Rules { min_runs: 6, max_runs: 50, precision: 0.01, ..rules_of_runs(50) };
-    let readings = |rules, sampler| play_trials(rules, &[("a", WARM)], sampler).readings();
+    let readings = |rules, sampler| play_trials(rules, &[("a", WARM)], sampler).reading_counts();
     assert_eq!(readings(rules, ScriptedSampler::default()), [6]);
     let many_fills = Rules { fills: 9, ..rules };
     assert_eq!(readings(many_fills, ScriptedSampler::default()), [9], "one round a fill, nine fills");
     let unsteady = (0..50).map(|n| 100 + 20 * (n % 7));
-    assert_eq!(readings(rules, ScriptedSampler::default().windows(0, unsteady)), [50]);
+    assert_eq!(readings(rules, ScriptedSampler::default().with_windows(0, unsteady)), [50]);
 }

@@ -1,4 +1,4 @@
-//! Which trials of a race get further rounds.
+//! Tests of which trials of a race get further rounds.
 
 use super::*;
 use crate::plan::{Focus, Role};
@@ -16,14 +16,14 @@ fn race_rules() -> Rules {
 fn race(trials: &[(&str, u64)]) -> (Plan, ScriptedSampler) {
     let named: Vec<(&str, CacheState)> = trials.iter().map(|(name, _)| (*name, COLD)).collect();
     let walls = trials.iter().map(|(_, wall_ns)| *wall_ns).enumerate();
-    (plan(race_rules(), &named), ScriptedSampler::default().walls(walls))
+    (plan(race_rules(), &named), ScriptedSampler::default().with_walls(walls))
 }
 
 /// Number of readings of each trial of a race whose plan was modified by `change`.
 fn readings(trials: &[(&str, u64)], change: impl FnOnce(&mut Plan)) -> Vec<usize> {
     let (mut plan, sampler) = race(trials);
     change(&mut plan);
-    play(&plan, sampler).readings()
+    play(&plan, sampler).reading_counts()
 }
 
 fn stops(recorded: &RecordedRun) -> Vec<&str> {
@@ -40,7 +40,7 @@ fn a_trial_far_behind_stops_after_two_rounds_and_a_close_one_after_five() {
         "stopped near NotFirst after 5 rounds",
     ];
     assert_eq!(stops(&recorded)[..3], expected);
-    assert_eq!(recorded.readings()[0], 15, "chosen after five rounds, and ten fresh ones");
+    assert_eq!(recorded.reading_counts()[0], 15, "chosen after five rounds, and ten fresh ones");
     assert_eq!(recorded.outcomes().len(), 4, "each is measured: {:?}", recorded.outcomes());
 }
 
@@ -57,7 +57,7 @@ fn the_baseline_has_every_round_and_a_usual_method_has_rounds_until_told_apart_f
 fn a_program_of_the_suite_stops_when_time_is_up_and_one_of_the_user_s_does_not() {
     let of_race = readings(&[("fast", 100), ("common", 900), ("baseline", 900)], |plan| {
         plan.rules.budget = Budget::Advised(Nanos(1));
-        (plan.trials[1].role, plan.trials[2].role) = (Role::Common, Role::Baseline);
+        (plan.trials[1].role, plan.trials[2].role) = (Role::SuiteBaseline, Role::Baseline);
     });
     assert_eq!(of_race, [5, 2, 5]);
 }
@@ -69,7 +69,7 @@ fn the_best_of_each_contender_has_more_rounds_once_the_winner_is_confirmed() {
         plan.trials[trial].trial.id.method.contender = "java".to_owned();
     }
     let recorded = play(&plan, sampler);
-    assert_eq!(recorded.readings(), [18, 10, 2]);
+    assert_eq!(recorded.reading_counts(), [18, 10, 2]);
     let rounds: Vec<u32> = recorded.samples_of(1).iter().map(|it| it.round).collect();
     assert_eq!(rounds, [0, 1, 10, 11, 12, 13, 14, 15, 16, 17], "after the winner's ten rounds");
     let of_best = stops(&recorded).into_iter().filter(|line| line.starts_with("stopped best"));
@@ -91,7 +91,7 @@ fn trials_that_tie_stop_together_and_neither_is_called_slower() {
     plan.rules.precision = 0.01;
     // The machine becomes slower, for both trials alike.
     let walls = (0..20).map(|n| 100 + 10 * n);
-    let recorded = play(&plan, sampler.windows(0, walls.clone()).windows(1, walls));
+    let recorded = play(&plan, sampler.with_windows(0, walls.clone()).with_windows(1, walls));
     assert_eq!(stops(&recorded), ["stopped a Decided after 10 rounds", "stopped b Decided after 10 rounds"]);
 }
 
@@ -99,15 +99,15 @@ fn trials_that_tie_stop_together_and_neither_is_called_slower() {
 fn a_close_race_takes_the_maximum_of_readings() {
     let (plan, sampler) = race(&[("a", 100), ("b", 100)]);
     // Faster and slower in turn, by large factors.
-    let recorded = play(&plan, sampler.windows(1, [60, 160].repeat(10)));
-    assert_eq!(recorded.readings(), [20, 20]);
+    let recorded = play(&plan, sampler.with_windows(1, [60, 160].repeat(10)));
+    assert_eq!(recorded.reading_counts(), [20, 20]);
     assert_eq!(stops(&recorded)[0], "stopped a MostReadings after 20 rounds");
 }
 
 #[test]
 fn one_disturbed_reading_of_the_leader_does_not_keep_other_trials_running() {
     let (plan, sampler) = race(&[("fast", 100), ("slow", 120)]);
-    let recorded = play(&plan, sampler.windows(0, [100, 100, 900, 100, 100]));
+    let recorded = play(&plan, sampler.with_windows(0, [100, 100, 900, 100, 100]));
     assert_eq!(stops(&recorded)[0], "stopped slow NotFirst after 5 rounds");
 }
 
@@ -120,9 +120,9 @@ fn a_race_of_equal_trials_stops_none() {
 #[test]
 fn a_leader_with_impossible_numbers_is_refused_and_stops_no_trial() {
     let (plan, sampler) = race(&[("resident", 50), ("liar", 1), ("honest", 100), ("slower", 101)]);
-    let recorded = play(&plan, sampler.altering(0, mark_as_visiting));
+    let recorded = play(&plan, sampler.with_alteration(0, mark_as_visiting));
     assert!(recorded.outcomes().iter().any(|line| line.starts_with("refused liar")), "{:?}", recorded.log);
-    assert_eq!(recorded.readings()[2], 15);
+    assert_eq!(recorded.reading_counts()[2], 15);
     assert_eq!(stops(&recorded)[0], "stopped slower NotFirst after 5 rounds");
 }
 
@@ -144,7 +144,7 @@ fn a_stopped_trial_stays_stopped_when_the_race_is_resumed() {
     let whole = play(&plan, sampler);
     let (_, sampler) = race(&[("fast", 100), ("far", 300)]);
     let rest = play_resumed(&plan, lines_through_round(&whole, 6), sampler);
-    assert_eq!(rest.readings(), [3, 0]);
+    assert_eq!(rest.reading_counts(), [3, 0]);
     assert!(rest.outcomes().contains(&"measured far"));
 }
 
@@ -171,7 +171,7 @@ fn noisy_race(trials: &[(&str, u64)], indifference: f64, taken: &[usize]) -> (Pl
     for (at, (_, wall_ns)) in trials.iter().enumerate() {
         let wall =
             |round: usize| 1000 * wall_ns * (90 + (round * 37 + at * 53 + round * at * 11) as u64 % 21);
-        sampler = sampler.windows(at, (taken.get(at).copied().unwrap_or(0)..60).map(wall));
+        sampler = sampler.with_windows(at, (taken.get(at).copied().unwrap_or(0)..60).map(wall));
     }
     (plan, sampler)
 }
@@ -194,7 +194,7 @@ fn two_equal_trials_are_decided_by_the_zone_and_without_one_are_read_to_the_end(
     let twins = [("a", 100), ("b", 100), ("c", 200), ("d", 210), ("e", 220)];
     let readings = |zone| {
         let (plan, sampler) = noisy_race(&twins, zone, &[]);
-        play(&plan, sampler).readings()[..2].to_vec()
+        play(&plan, sampler).reading_counts()[..2].to_vec()
     };
     assert!(readings(INDIFFERENCE).iter().all(|&count| count < 60), "{:?}", readings(INDIFFERENCE));
     assert_eq!(readings(0.0), [60, 60]);
@@ -207,13 +207,13 @@ fn a_race_that_was_cut_between_rounds_decides_the_same() {
     let rounds = whole.samples().iter().map(|it| it.round).max().unwrap();
     for round in 0..rounds {
         let lines = lines_through_round(&whole, round);
-        let record = record_of(lines);
+        let record = record_from_lines(lines);
         let taken: Vec<usize> =
             (0..SIX_TRIALS.len()).map(|trial| record.trials[TrialIndex::new(trial)].samples.len()).collect();
         let (_, sampler) = noisy_race(&SIX_TRIALS, INDIFFERENCE, &taken);
-        let rest = play_resumed(&plan, lines, sampler).readings();
+        let rest = play_resumed(&plan, lines, sampler).reading_counts();
         let all: Vec<usize> = taken.iter().zip(rest).map(|(before, after)| before + after).collect();
-        assert_eq!(all, whole.readings(), "cut after round {round}");
+        assert_eq!(all, whole.reading_counts(), "cut after round {round}");
     }
 }
 
@@ -235,7 +235,7 @@ fn usual_methods_have_rounds_until_they_are_told_apart_from_the_best_of_their_la
     };
     assert_eq!(first_stop("usual-c").unwrap(), "stopped usual-c NotFirst after 2 rounds");
     assert_eq!(first_stop("usual-b").unwrap(), "stopped usual-b NotFirst after 5 rounds");
-    let counts = recorded.readings();
+    let counts = recorded.reading_counts();
     assert!(counts[1] >= 10 && counts[2] > 5, "with the time that is left: {counts:?}");
     assert_eq!((counts[4], counts[5]), (2, 2), "{counts:?}");
 }
@@ -246,12 +246,12 @@ fn once_time_is_used_up_only_rounds_that_decide_follow() {
     plan.rules.budget = Budget::Advised(Nanos(1));
     plan.trials[4].trial.id.method.contender = "java".to_owned();
     let recorded = play(&plan, sampler);
-    let readings = recorded.readings();
+    let readings = recorded.reading_counts();
     assert_eq!(readings[4..], [2, 2]);
     assert_eq!(readings[0], 2, "the fewest rounds of a race of many");
 }
 
-/// The time of all starts, and of all readings until one trial of the race was left.
+/// Nanoseconds until one trial of the race was left: of all starts, and of all readings before.
 fn decided_after_ns(race: &RecordedRun) -> u64 {
     let is_behind =
         |line: &Line| matches!(line, Line::Stopped { stopped, .. } if stopped.why == StopReason::NotFirst);
@@ -278,7 +278,7 @@ fn a_firm_budget_that_only_suffices_to_decide_leaves_one_trial_and_ends() {
     assert_eq!((stops.len(), &stops[..5]), (6, &of_whole[..5]));
     assert!(stops[..5].iter().all(|line| line.contains(" NotFirst ")), "{stops:?}");
     assert!(stops[5].contains(" Budget "), "{stops:?}");
-    assert!(recorded.readings().iter().all(|&count| count >= 2), "{:?}", recorded.readings());
+    assert!(recorded.reading_counts().iter().all(|&count| count >= 2), "{:?}", recorded.reading_counts());
     let Some(Line::End { wall_ns, .. }) = recorded.lines.last() else { panic!("a run without an end") };
     assert!(*wall_ns <= budget_ns, "{wall_ns} of {budget_ns}");
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);

@@ -14,10 +14,10 @@ use readlab_system::machine::memory::Memory;
 
 /// Divisor of the kernel's count of CPU time. A claim may exceed the count by the quotient and two
 /// clock ticks, because some kernels update the CPU time of a running thread only at ticks.
-const CPU_SLACK_PARTS: u64 = 100;
+const CPU_SLACK_DIVISOR: u64 = 100;
 
-/// A CPU time claim may be this many times smaller than the kernel's count for the readings:
-/// collecting garbage, draining a command's output and similar work happen outside of windows.
+/// A claimed CPU time may be this many times smaller than the kernel's count for the readings:
+/// garbage collection, reading a command's output and similar work happen outside of windows.
 const CPU_UNDERSTATED_FACTOR: u64 = 4;
 
 /// Tolerance of high-water marks, because the kernel counts them in batches and shows them in KiB.
@@ -25,22 +25,22 @@ const PEAK_SLACK_BYTES: u64 = 4 << 20;
 
 /// Divisor of a window. A single read may seem longer than its window by the quotient, because
 /// histogram values are rounded up.
-const ROUNDING_PARTS: u64 = 50;
+const ROUNDING_DIVISOR: u64 = 50;
 
 /// Why the claims of a turn cannot be true; `None` if they can.
 pub(super) fn refute_claims(turn: &MeteredTurn) -> Option<String> {
-    too_much_cpu(turn)
-        .or_else(|| too_little_cpu(turn))
-        .or_else(|| impossible_peak(turn))
-        .or_else(|| impossible_request(turn))
+    why_cpu_too_much(turn)
+        .or_else(|| why_cpu_too_little(turn))
+        .or_else(|| why_peak_impossible(turn))
+        .or_else(|| why_requests_impossible(turn))
 }
 
-/// Why claims about requests cannot be true: a share of time longer than the window, or more
-/// retries than requests.
-fn impossible_request(turn: &MeteredTurn) -> Option<String> {
+/// Why claims about requests cannot be true: a part of the time is longer than the window, or there
+/// are not fewer retries than requests. `None` if they can be true.
+fn why_requests_impossible(turn: &MeteredTurn) -> Option<String> {
     turn.answer.samples.iter().find_map(|line| {
         let meters = RequestMeters::from(line);
-        if let Some((name, ns)) = meters.longer_than(line.wall_ns) {
+        if let Some((name, ns)) = meters.phase_longer_than(line.wall_ns) {
             return Some(format!("it claims {name} of {ns} in a window of {} ns", line.wall_ns));
         }
         let (requests, retries) = (meters.requests?, meters.retries?);
@@ -57,34 +57,34 @@ fn claimed_cpu_ns(turn: &MeteredTurn) -> Option<u64> {
     turn.answer.samples.iter().filter_map(of).reduce(u64::saturating_add)
 }
 
-fn too_much_cpu(turn: &MeteredTurn) -> Option<String> {
+fn why_cpu_too_much(turn: &MeteredTurn) -> Option<String> {
     let claimed_ns = claimed_cpu_ns(turn)?;
     // If the kernel's count is missing, the time of all processors together is the limit.
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    let (counted_ns, who) = match turn.metered.whole.cpu_ns {
+    let (counted_ns, who) = match turn.metered.whole_turn.cpu_ns {
         Ok(ns) => (ns, "the kernel counted"),
         Err(_) => (turn.answer.seen_ns.saturating_mul(processors), "all processors together had"),
     };
-    let slack_ns = 2 * tick_ns() + turn.metered.whole.cpu_error_ns + counted_ns / CPU_SLACK_PARTS;
+    let slack_ns = 2 * tick_ns() + turn.metered.whole_turn.cpu_error_ns + counted_ns / CPU_SLACK_DIVISOR;
     (claimed_ns > counted_ns.saturating_add(slack_ns))
         .then(|| format!("it claims {claimed_ns} ns of CPU time in a turn for which {who} {counted_ns} ns"))
 }
 
-fn too_little_cpu(turn: &MeteredTurn) -> Option<String> {
-    let (claimed_ns, counted_ns) = (claimed_cpu_ns(turn)?, *turn.metered.whole.cpu_ns.as_ref().ok()?);
+fn why_cpu_too_little(turn: &MeteredTurn) -> Option<String> {
+    let (claimed_ns, counted_ns) = (claimed_cpu_ns(turn)?, *turn.metered.whole_turn.cpu_ns.as_ref().ok()?);
     let of_readings_ns = counted_ns / turn.readings().max(1) * u64::from(turn.request.count);
-    let slack_ns = 2 * tick_ns() + turn.metered.whole.cpu_error_ns;
+    let slack_ns = 2 * tick_ns() + turn.metered.whole_turn.cpu_error_ns;
     let least_ns = (of_readings_ns / CPU_UNDERSTATED_FACTOR).saturating_sub(slack_ns);
     (claimed_ns < least_ns).then(|| {
         format!("it claims {claimed_ns} ns of CPU time in readings for which the kernel counted {of_readings_ns} ns")
     })
 }
 
-fn impossible_peak(turn: &MeteredTurn) -> Option<String> {
+fn why_peak_impossible(turn: &MeteredTurn) -> Option<String> {
     let claimed = turn.answer.samples.iter().filter_map(|line| line.peak_rss_bytes).max()?;
     let (most, whose) = match turn.metered.peak_rss_bytes {
         // The contender ran no other program, so this peak is its own.
-        Ok(own) if turn.metered.whole.alone => {
+        Ok(own) if turn.metered.whole_turn.was_alone => {
             (own.saturating_add(PEAK_SLACK_BYTES), "the kernel's high-water mark was")
         }
         _ => (Memory::read().total_bytes, "this machine has"),
@@ -107,12 +107,13 @@ pub(super) fn refute_latencies(turn: &Turn, blocks: Option<BlockReads>) -> Optio
     }
     let longest_ns = counts.last().map_or(0, |count| count.ns);
     let window_ns = turn.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or(0);
-    (longest_ns > window_ns + window_ns / ROUNDING_PARTS)
+    (longest_ns > window_ns + window_ns / ROUNDING_DIVISOR)
         .then(|| format!("its longest read took {longest_ns} ns, in a window of {window_ns} ns"))
 }
 
-/// Why the bytes that the reads claim to have requested cannot be true: the different bytes of the
-/// blocks are more, or no blocks are read. `None` if they can be true, or if none were reported.
+/// Why the number of bytes that the reads claim to have requested cannot be true: it is less than
+/// the number of different bytes in the blocks, or no blocks are read. `None` if it can be true, or
+/// if none was reported.
 pub(super) fn refute_read_bytes(turn: &Turn, useful_bytes: Option<u64>) -> Option<String> {
     let claimed = turn.samples.iter().filter_map(|sample| sample.read_bytes).min()?;
     match useful_bytes {

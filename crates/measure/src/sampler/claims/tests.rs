@@ -1,4 +1,4 @@
-//! Claims with known verdicts.
+//! Tests of claims that are refuted and of claims that are not.
 
 use super::*;
 use crate::meters::{MeterError, MeterReadings, WholeTurnCounts};
@@ -17,8 +17,8 @@ fn claim(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
 fn metered(cpu_ns: Result<u64, MeterError>, alone: bool) -> MeterReadings {
     let cpu_error_ns = if alone { 0 } else { 2 * tick_ns() };
     let unmetered = testing::metered();
-    let whole = WholeTurnCounts { cpu_ns, cpu_error_ns, alone, ..unmetered.whole };
-    MeterReadings { peak_rss_bytes: Ok(8 << 20), whole, ..unmetered }
+    let whole = WholeTurnCounts { cpu_ns, cpu_error_ns, was_alone: alone, ..unmetered.whole_turn };
+    MeterReadings { peak_rss_bytes: Ok(8 << 20), whole_turn: whole, ..unmetered }
 }
 
 fn refute_turn(answer: Turn, metered: MeterReadings) -> Option<String> {

@@ -32,13 +32,18 @@ pub struct DoctorArgs {
 /// not an error.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let target = args.target.as_deref().map(examine).transpose()?;
-    let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::other_processes());
+    let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::other_busy_processes());
     let target = target.as_ref().map(|target| &target.facts);
     let io_quotas = io_quota::all();
-    let facts =
-        CheckupFacts { machine: &machine, target, rights: &rights, io_quotas: &io_quotas, busy: &busy };
+    let facts = CheckupFacts {
+        machine: &machine,
+        target,
+        rights: &rights,
+        io_quotas: &io_quotas,
+        busy_processes: &busy,
+    };
     let mut findings = checkup::judge(&facts);
-    findings.extend(absent_contenders());
+    findings.extend(absent_contender_findings());
     findings.push(fleet_finding());
     findings.extend(scratch::leftovers().iter().map(leftover_finding));
     checkup::sort_by_level(&mut findings);
@@ -55,15 +60,20 @@ fn examine(path: &Path) -> Result<Target, TargetError> {
 
 /// Findings about contenders of the roster that cannot take part here, or not before they are
 /// built.
-fn absent_contenders() -> Vec<Finding> {
+fn absent_contender_findings() -> Vec<Finding> {
     let roster = Roster::built_in();
-    roster.entries.iter().filter_map(|entry| Some(absent_contender(entry, &entry.query().err()?))).collect()
+    roster
+        .entries
+        .iter()
+        .filter_map(|entry| Some(absent_contender_finding(entry, &entry.query().err()?)))
+        .collect()
 }
 
-/// The finding for the cause: a package is suggested only if a program is missing.
-fn absent_contender(entry: &RosterEntry, error: &SessionError) -> Finding {
+/// The finding about a contender that cannot take part. A package is suggested only if a program is
+/// missing.
+fn absent_contender_finding(entry: &RosterEntry, error: &SessionError) -> Finding {
     let name = &entry.name;
-    let (what, why, mend) = match error {
+    let (property, effect, remedy) = match error {
         SessionError::NotBuilt(_) => (
             format!("contender {name} is not built yet"),
             "what it needs is there: it is built before its first race, once".to_owned(),
@@ -77,7 +87,7 @@ fn absent_contender(entry: &RosterEntry, error: &SessionError) -> Finding {
             (format!("contender {name} cannot take part"), other.to_string(), again)
         }
     };
-    Finding { level: FindingLevel::Note, what, why, mend }
+    Finding { level: FindingLevel::Note, property, effect, remedy }
 }
 
 fn fleet_finding() -> Finding {
@@ -88,15 +98,15 @@ fn fleet_finding() -> Finding {
     match missing {
         Some(missing) => Finding {
             level: FindingLevel::Note,
-            what: "this host cannot be one of a fleet".to_owned(),
-            why: format!("the agent that is linked to MPI cannot be built: {missing}"),
-            mend: entry.hint(),
+            property: "this host cannot be one of a fleet".to_owned(),
+            effect: format!("the agent that is linked to MPI cannot be built: {missing}"),
+            remedy: entry.hint(),
         },
         None => Finding {
             level: FindingLevel::Helps,
-            what: "this host can be one of a fleet".to_owned(),
-            why: "the agent that is linked to MPI is built by the mpicc on the PATH".to_owned(),
-            mend: (!is_built).then(|| format!("readlab build {}", entry.name)),
+            property: "this host can be one of a fleet".to_owned(),
+            effect: "the agent that is linked to MPI is built by the mpicc on the PATH".to_owned(),
+            remedy: (!is_built).then(|| format!("readlab build {}", entry.name)),
         },
     }
 }
@@ -104,9 +114,9 @@ fn fleet_finding() -> Finding {
 fn leftover_finding(leftover: &Leftover) -> Finding {
     Finding {
         level: FindingLevel::Note,
-        what: format!("{} was left by a run that was killed", display_path(&leftover.path)),
-        why: format!("it takes {} of the disk", Bytes(leftover.bytes)),
-        mend: Some(leftover.remedy()),
+        property: format!("{} was left by a run that was killed", display_path(&leftover.path)),
+        effect: format!("it takes {} of the disk", Bytes(leftover.bytes)),
+        remedy: Some(leftover.remedy()),
     }
 }
 
@@ -120,8 +130,8 @@ fn print_findings(findings: &[Finding], out: &mut impl Write) -> io::Result<()> 
         };
         let (mark, strong, dim) =
             (Style::new().fg_color(Some(colour.into())), Style::new().bold(), Style::new().dimmed());
-        writeln!(out, "{mark}{word:<8}{mark:#}{strong}{}{strong:#}", finding.what)?;
-        writeln!(out, "        {dim}{}{dim:#}", finding.why)?;
+        writeln!(out, "{mark}{word:<8}{mark:#}{strong}{}{strong:#}", finding.property)?;
+        writeln!(out, "        {dim}{}{dim:#}", finding.effect)?;
     }
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
     let (spoils, notes, helps) =
@@ -132,12 +142,12 @@ fn print_findings(findings: &[Finding], out: &mut impl Write) -> io::Result<()> 
 
 /// Prints all remedies again. Findings are sorted, so the most important remedy comes first.
 fn print_remedies(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
-    let mends = findings.iter().filter_map(|finding| Some((finding, finding.mend.as_ref()?)));
+    let mends = findings.iter().filter_map(|finding| Some((finding, finding.remedy.as_ref()?)));
     for (number, (finding, mend)) in (1..).zip(mends) {
         if number == 1 {
             writeln!(out, "\nwhat to do, in order of worth:")?;
         }
-        writeln!(out, "{number:>3}. {}: {mend}", finding.what)?;
+        writeln!(out, "{number:>3}. {}: {mend}", finding.property)?;
     }
     Ok(())
 }
@@ -149,7 +159,7 @@ mod tests {
     #[test]
     fn an_absent_contender_has_the_remedy_for_its_cause() {
         let entry = Roster::built_in().entry("c").cloned().unwrap();
-        let mend = |error| absent_contender(&entry, &error).mend.unwrap_or_default();
+        let mend = |error| absent_contender_finding(&entry, &error).remedy.unwrap_or_default();
         assert_eq!(mend(SessionError::NotBuilt("c".into())), "readlab build c");
         let missing = mend(SessionError::Unavailable("it needs cc: No such file".into()));
         assert!(missing.contains("apt-get install gcc"), "{missing}");
@@ -161,9 +171,9 @@ mod tests {
     fn a_finding_is_printed_with_its_reason_and_its_remedy() {
         let finding = Finding {
             level: FindingLevel::Spoils,
-            what: "the fan is off".into(),
-            why: "it gets hot".into(),
-            mend: Some("fan --on".into()),
+            property: "the fan is off".into(),
+            effect: "it gets hot".into(),
+            remedy: Some("fan --on".into()),
         };
         let mut plain = anstream::StripStream::new(Vec::new());
         print_findings(&[finding], &mut plain).unwrap();

@@ -12,7 +12,7 @@ use readlab_model::sample::{RequestMeters, Sample};
 use readlab_model::target::{Http, TargetFacts, TargetIndex, TargetKind};
 use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Policy, Scheduling};
-use script::{SIZE, Script, ScriptedTrial, answer, cold, file, warm};
+use script::{FILE_BYTES, Script, ScriptedTrial, answer, cold, file, warm};
 use std::collections::BTreeMap;
 use std::iter;
 
@@ -21,7 +21,7 @@ type Scripted = (&'static str, fn() -> Script);
 
 /// The records, in the order of their names.
 const ALL: [Scripted; 11] = [
-    ("cut", cut),
+    ("cut", interrupted_race),
     ("failures", failures),
     ("fleet", fleet),
     ("http", http),
@@ -161,8 +161,8 @@ fn sweep() -> Script {
     it.settled()
 }
 
-/// A search over three buffer sizes. Two of them were then measured beside the usual method, and a
-/// fourth was ruled out.
+/// A search over three buffer sizes. Two of the sizes were then measured beside the usual method,
+/// and a fourth size was ruled out.
 fn tune() -> Script {
     let mut it = Script::of_lines(RunKind::Tune, &["tune", "lines.txt"]);
     let searched = [
@@ -179,7 +179,7 @@ fn tune() -> Script {
     it.read(1, &searched[1..], 0..8);
     it.read(3, &usual, 0..8);
     it.outcome(0, Outcome::Measured);
-    (1..4).for_each(|index| it.measured(index, StopReason::MostReadings, 8));
+    (1..4).for_each(|index| it.end_as_measured(index, StopReason::MostReadings, 8));
     let ruled_out = it.announce(&[warm("rust/read/memchr@buffer=256KiB", 0)]);
     let prediction = Prediction { ratio: 1.5, ci95: [1.25, 1.75], model_error: 0.0625 };
     it.outcome(ruled_out, Outcome::RuledOut { prediction });
@@ -226,7 +226,7 @@ fn http() -> Script {
     let (software, etag) = (Some("nginx".to_owned()), Some("\"a\"".to_owned()));
     it.target(TargetFacts {
         path: "https://example.org/lines.txt".to_owned(),
-        size_bytes: SIZE,
+        size_bytes: FILE_BYTES,
         answer: Some(answer()),
         kind: TargetKind::Url(Http::Foreign { software, etag, last_modified: None }),
         ..TargetFacts::default()
@@ -267,7 +267,7 @@ fn fleet() -> Script {
         host: format!("host {number}"),
         path: format!("file {number}"),
         start_bytes: None,
-        size_bytes: SIZE / 2,
+        size_bytes: FILE_BYTES / 2,
         digest: None,
         cache: number,
     };
@@ -291,15 +291,15 @@ fn fleet() -> Script {
         it.read(first, &plays, round..round + 1);
     }
     // The second host begins a little later and ends last.
-    let turns: Vec<Line> = it.samples().map(|sample| of_two_ranks(sample)).collect();
+    let turns: Vec<Line> = it.samples().map(|sample| fleet_turn_of_two_ranks(sample)).collect();
     it.lines.extend(turns);
     it.rejected(2, 5, "host 1 (rank 1): began 5.86 ms late");
-    (0..plays.len()).for_each(|at| it.measured(first + at, StopReason::MostReadings, 6));
+    (0..plays.len()).for_each(|at| it.end_as_measured(first + at, StopReason::MostReadings, 6));
     it.settled()
 }
 
-/// The fleet turn of two ranks whose joint sample is this sample.
-fn of_two_ranks(sample: &Sample) -> Line {
+/// A fleet turn of two ranks, whose joint sample is `sample`.
+fn fleet_turn_of_two_ranks(sample: &Sample) -> Line {
     let began_ns = 1_000_000_000_000 * (1 + u64::from(sample.round));
     let rank = |rank: u32, late_ns, wall_ns| RankTiming {
         rank,
@@ -313,7 +313,7 @@ fn of_two_ranks(sample: &Sample) -> Line {
 }
 
 /// A race that was interrupted, resumed, and interrupted again. Its contenders had side effects.
-fn cut() -> Script {
+fn interrupted_race() -> Script {
     let mut it = Script::of_lines(RunKind::Race, &["race", "lines.txt", "--state", "warm"]);
     let plays =
         [warm("command/wc -l", 200_000), warm("java/Files.lines", 400_000), warm("rust/mmap/memchr", 50_000)];
@@ -327,7 +327,7 @@ fn cut() -> Script {
     let given = Scheduling { policy: Policy::Other, priority: 0, nice: 0, processors: vec![0, 1] };
     let ran = Scheduling { nice: -5, ..given.clone() };
     it.lines.push(Line::Scheduling { trial: at(2), scheduling: Box::new(OwnScheduling { ran, given }) });
-    it.measured(first, StopReason::Precise, 5);
+    it.end_as_measured(first, StopReason::Precise, 5);
     it.lines.push(Line::Resumed(Resumption {
         at: "2026-01-02T04:00:00Z".to_owned(),
         elapsed_ns: 30_000_000_000,
@@ -348,7 +348,7 @@ fn inside() -> Script {
     it.run_trials(&[&controls[..], &ways[..]].concat(), 5);
     let mapped = Trace {
         reason: Some(format!(
-            "it makes no read calls: mmap of {SIZE} bytes; 8 minor and 0 major page faults"
+            "it makes no read calls: mmap of {FILE_BYTES} bytes; 8 minor and 0 major page faults"
         )),
         wall_ns: 50_000_000,
         minor_faults: Some(8),
@@ -409,8 +409,8 @@ fn stopped() -> Script {
     let first = it.announce(&plays);
     it.read(first, &plays, 0..5);
     it.read(first, &plays[..2], 5..12);
-    (2..4).for_each(|at| it.measured(first + at, StopReason::NotFirst, 5));
-    (0..2).for_each(|at| it.measured(first + at, StopReason::Decided, 12));
+    (2..4).for_each(|at| it.end_as_measured(first + at, StopReason::NotFirst, 5));
+    (0..2).for_each(|at| it.end_as_measured(first + at, StopReason::Decided, 12));
     it.settled()
 }
 

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::iter;
 use std::ops::Range;
 
-pub(super) const SIZE: u64 = 1_000_000_000;
+pub(super) const FILE_BYTES: u64 = 1_000_000_000;
 
 /// Number of rounds after each fill of the cache.
 const ROUNDS_PER_FILL: u32 = 4;
@@ -32,7 +32,8 @@ pub(super) struct Script {
 pub(super) struct ScriptedTrial {
     pub(super) name: &'static str,
     pub(super) state: CacheState,
-    /// The middle of the wall times of the trial's readings, in microseconds.
+    /// The wall time in microseconds from which those of the trial's readings differ by at most 1.2
+    /// %.
     pub(super) wall_us: u64,
 }
 
@@ -51,7 +52,7 @@ pub(super) fn answer() -> Answer {
 pub(super) fn file(path: &str) -> TargetFacts {
     TargetFacts {
         path: path.to_owned(),
-        size_bytes: SIZE,
+        size_bytes: FILE_BYTES,
         filesystem: Some("ext4".to_owned()),
         mount: Some("/dev/vda on /".to_owned()),
         device: Some(Device {
@@ -88,7 +89,7 @@ impl Script {
         Script { lines: vec![header], targets: 0, trials: 0 }
     }
 
-    /// A script that begins with a file of lines and the contender in Rust.
+    /// A script whose first target is a file of lines and whose first contender is `rust`.
     pub(super) fn of_lines(kind: RunKind, words: &[&str]) -> Script {
         let mut it = Script::begin(kind, words);
         it.target(file("/data/lines.txt"));
@@ -145,11 +146,11 @@ impl Script {
     pub(super) fn run_trials(&mut self, plays: &[ScriptedTrial], rounds: u32) {
         let first = self.announce(plays);
         self.read(first, plays, 0..rounds);
-        (first..self.trials).for_each(|index| self.measured(index, StopReason::MostReadings, rounds));
+        (first..self.trials).for_each(|index| self.end_as_measured(index, StopReason::MostReadings, rounds));
     }
 
     /// Ends a trial with its counts.
-    pub(super) fn measured(&mut self, index: usize, why: StopReason, rounds: u32) {
+    pub(super) fn end_as_measured(&mut self, index: usize, why: StopReason, rounds: u32) {
         let trial = TrialIndex::new(index);
         let starts_programs = self.trials().nth(index).is_some_and(|it| it.contender() == COMMAND);
         let (value, how) = match starts_programs {
@@ -240,7 +241,7 @@ impl ScriptedTrial {
         let threads = id.params.0.get("threads").copied().unwrap_or(1);
         let busy_ns = if threads > 1 { wall_ns * threads * 95 / 100 } else { wall_ns };
         let minor_faults = match method {
-            "faults" => Some(SIZE / (64 << 10)),
+            "faults" => Some(FILE_BYTES / (64 << 10)),
             _ => is_metered.then_some(100 + u64::from(trial)),
         };
         let leaves = if method == "direct" || method == "device" { 0.0 } else { 1.0 };
@@ -255,7 +256,11 @@ impl ScriptedTrial {
             peak_rss_bytes: is_metered.then_some(2 << 20),
             minor_faults,
             major_faults: is_metered.then_some(0),
-            device_read_bytes: (is_metered || method == "device").then_some(if is_cold { SIZE } else { 0 }),
+            device_read_bytes: (is_metered || method == "device").then_some(if is_cold {
+                FILE_BYTES
+            } else {
+                0
+            }),
             resident_before: Some(if is_cold { 0.0 } else { 1.0 }),
             resident_after: Some(if is_cold { leaves } else { 1.0 }),
             turn: TurnSeen {

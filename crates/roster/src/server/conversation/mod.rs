@@ -17,7 +17,7 @@ use std::time::Duration;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a client may take to accept the next bytes of the file.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long the server waits for a client that it turns away.
 const TURN_AWAY_TIMEOUT: Duration = Duration::from_millis(100);
@@ -28,7 +28,8 @@ const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// How often the server tries to open the file while no descriptors are available.
 const OPEN_TRIES: u32 = 20;
 
-/// Most bytes that are read after the last response, because a client may still be sending.
+/// Largest number of bytes that are read after the last response, because a client may still be
+/// sending.
 const UNREAD_BYTES_MAX: u64 = 64 << 10;
 
 /// Answers the requests of a connection; an error ends the connection.
@@ -42,16 +43,16 @@ pub(super) fn serve_connection(connection: &Connection, service: &dyn Service) -
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(HEAD_TIMEOUT))?;
     let (mut requests, mut sender) = (Requests::new(stream), Sender::new(stream));
-    let mut patience = IdleTimeout::Stranger;
-    while let Some(request) = requests.next(HEAD_TIMEOUT, patience)? {
+    let mut idle_timeout = IdleTimeout::Stranger;
+    while let Some(request) = requests.next(HEAD_TIMEOUT, idle_timeout)? {
         let is_last = match service.decide(&request, Timestamp::now()) {
             Decision::Refused(answer) => {
                 let how = Delivery { is_head: request.is_head(), is_last: true };
-                sender.send(service.finish(answer), how)?;
+                sender.send(service.with_common_fields(answer), how)?;
                 true
             }
             allowed => {
-                patience = IdleTimeout::Reader;
+                idle_timeout = IdleTimeout::Reader;
                 answer_reader(connection, service, &request, &mut sender, allowed)?
             }
         };
@@ -70,13 +71,13 @@ fn answer_reader(
     sender: &mut Sender<'_>,
     allowed: Decision,
 ) -> io::Result<bool> {
-    let claim = connection.claim();
+    let claim = connection.become_reader();
     if claim == Err(RejectReason::Ended) {
         return Ok(true);
     }
     // After a request with a body, the beginning of the next request is unknown.
-    let is_last = claim.is_err() || request.has_body() || request.is_last();
-    let open = || open(connection, service.file());
+    let is_last = claim.is_err() || request.has_body() || request.ends_connection();
+    let open = || open_file(connection, service.file());
     let answer = match allowed {
         _ if claim.is_err() => service.problem_answer(Status::Busy),
         Decision::Other(answer) | Decision::Refused(answer) => answer,
@@ -84,17 +85,17 @@ fn answer_reader(
         Decision::File => file_answer(service, request, open()),
         Decision::OnlyPart => {
             let part = request.clone().with_range("bytes=0-");
-            file_answer(service, &part, open()).with("x-amz-mp-parts-count", "1")
+            file_answer(service, &part, open()).with_field("x-amz-mp-parts-count", "1")
         }
     };
-    connection.stream.set_write_timeout(Some(TIMEOUT))?;
+    connection.stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
     let how = Delivery { is_head: request.is_head(), is_last };
-    sender.send(service.finish(answer), how)?;
+    sender.send(service.with_common_fields(answer), how)?;
     connection.become_idle();
     Ok(is_last)
 }
 
-/// Responds that there is no room. Other connections wait meanwhile.
+/// Sends a response that there is no room. Other connections wait meanwhile.
 pub(super) fn turn_away(stream: &TcpStream, service: &dyn Service) {
     // The request is read first, because otherwise the connection would be reset before the client
     // has read the response. Each step may fail.
@@ -115,7 +116,7 @@ fn close_after_answer(mut stream: &TcpStream) -> io::Result<()> {
 }
 
 /// Opens the file; if no descriptors are available, closes connections that are not reading.
-fn open(connection: &Connection, file: &Path) -> io::Result<File> {
+fn open_file(connection: &Connection, file: &Path) -> io::Result<File> {
     for _ in 1..OPEN_TRIES {
         match File::open(file) {
             Err(error) if descriptor::is_exhaustion(&error) => {

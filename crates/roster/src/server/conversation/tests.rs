@@ -7,7 +7,7 @@ use super::super::service::SecretPath;
 use super::*;
 use readlab_model::target::Style;
 use readlab_targets::target::http::RequestVerb;
-use readlab_targets::target::s3::signature::{Moment, SignedParts, scope};
+use readlab_targets::target::s3::signature::{SignatureTime, SignedParts, scope};
 use readlab_targets::target::s3::{Credentials, ObjectName, Store};
 use std::io::{BufRead, BufReader, Write};
 use std::sync::Arc;
@@ -26,10 +26,10 @@ struct Client {
 
 impl Client {
     fn connect(service: impl Service) -> Client {
-        Client::of_connection(service, |_| {})
+        Client::connect_after(service, |_| {})
     }
 
-    fn of_connection(service: impl Service, before: impl FnOnce(&Connection)) -> Client {
+    fn connect_after(service: impl Service, before: impl FnOnce(&Connection)) -> Client {
         let (stream, accepted) = connected();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let connection = Arc::new(Connections::default()).admit(accepted).unwrap();
@@ -44,7 +44,7 @@ impl Client {
 
     /// Reads the next response. Its body has the length in the head, except for a response to
     /// `HEAD`.
-    fn answer(&mut self, is_head: bool) -> ReceivedAnswer {
+    fn read_answer(&mut self, is_head: bool) -> ReceivedAnswer {
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
             assert!(self.stream.read_line(&mut head).unwrap() > 0, "the connection ended in: {head}");
@@ -58,7 +58,7 @@ impl Client {
 
     fn ask(&mut self, line: &str, fields: &str) -> ReceivedAnswer {
         self.send(&format!("{line} HTTP/1.1\r\nHost: x\r\n{fields}\r\n"));
-        self.answer(line.starts_with("HEAD"))
+        self.read_answer(line.starts_with("HEAD"))
     }
 
     /// Reads everything until the server closes the connection.
@@ -104,10 +104,10 @@ fn pipelined_requests_are_answered_in_order() {
     let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     let ask = |range: &str| format!("GET /secret HTTP/1.1\r\nRange: bytes={range}\r\n\r\n");
     client.send(&(ask("0-0") + &ask("5-6") + "HEAD /secret HTTP/1.1\r\n\r\n" + &ask("-1")));
-    assert_eq!(client.answer(false).body, "0");
-    assert_eq!(client.answer(false).body, "56");
-    assert_eq!(client.answer(true).body, "");
-    assert_eq!(client.answer(false).body, "9");
+    assert_eq!(client.read_answer(false).body, "0");
+    assert_eq!(client.read_answer(false).body, "56");
+    assert_eq!(client.read_answer(true).body, "");
+    assert_eq!(client.read_answer(false).body, "9");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn store(credentials: Credentials) -> Store {
 }
 
 /// The path and query of a URL that is signed now.
-fn signed(store: &Store, verb: RequestVerb, object: &ObjectName) -> String {
+fn signed_path(store: &Store, verb: RequestVerb, object: &ObjectName) -> String {
     let url = store.presigned(verb, object, Duration::from_secs(60), Timestamp::now()).unwrap();
     url.exact_request().to_owned()
 }
@@ -203,16 +203,16 @@ fn a_signed_url_can_be_used_for_several_reads() {
     let file = file();
     let credentials = Credentials::new("key", "secret");
     let service = S3::new(file.path(), credentials.clone());
-    let key = service.line("").split(' ').nth(3).unwrap().to_owned();
+    let key = service.printed_line("").split(' ').nth(3).unwrap().to_owned();
     let object = ObjectName::new("readlab", &key).unwrap();
     let store = store(credentials);
     let mut client = Client::connect(service);
-    let path = signed(&store, RequestVerb::Get, &object);
+    let path = signed_path(&store, RequestVerb::Get, &object);
     for range in ["0-3", "4-9", "0-3"] {
         let got = client.ask(&format!("GET {path}"), &format!("Range: bytes={range}\r\n"));
         assert!(got.head.starts_with("HTTP/1.1 206 ") && got.head.contains("x-amz-request-id: "), "{got:?}");
     }
-    let head = client.ask(&format!("HEAD {}", signed(&store, RequestVerb::Head, &object)), "");
+    let head = client.ask(&format!("HEAD {}", signed_path(&store, RequestVerb::Head, &object)), "");
     assert!(head.head.starts_with("HTTP/1.1 200 ") && head.head.contains("Content-Length: 10\r\n"));
     let beyond = client.ask(&format!("GET {path}"), "Range: bytes=10-\r\n");
     assert!(beyond.body.contains("<Code>InvalidRange</Code>"), "{beyond:?}");
@@ -220,7 +220,7 @@ fn a_signed_url_can_be_used_for_several_reads() {
     assert!(
         other.head.starts_with("HTTP/1.1 412 ") && other.body.contains("<Code>PreconditionFailed</Code>")
     );
-    let missing = signed(&store, RequestVerb::Get, &ObjectName::new("readlab", "other").unwrap());
+    let missing = signed_path(&store, RequestVerb::Get, &ObjectName::new("readlab", "other").unwrap());
     assert!(client.ask(&format!("GET {missing}"), "").body.contains("<Code>NoSuchKey</Code>"));
     assert_eq!(client.ask(&format!("GET {path}"), "").body, "0123456789", "the connection still goes on");
     let put = client.ask(&format!("PUT {path}"), "");
@@ -233,7 +233,7 @@ fn a_write_is_rejected_as_a_write_and_its_body_ends_the_connection() {
     let credentials = Credentials::new("key", "secret");
     let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
     let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let (moment, _) = Moment::read(&time).unwrap();
+    let (moment, _) = SignatureTime::parse(&time).unwrap();
     let parts = SignedParts {
         verb: "PUT",
         path: "/readlab/file",
@@ -251,7 +251,7 @@ fn a_write_is_rejected_as_a_write_and_its_body_ends_the_connection() {
          x-amz-content-sha256: digest\r\nAuthorization: AWS4-HMAC-SHA256 Credential=key/{}, \
          SignedHeaders={}, Signature={signature}\r\n\r\nbody",
         scope(&moment, "us-east-1"),
-        parts.names(),
+        parts.field_names(),
     ));
     let rest = client.read_to_close();
     assert!(rest.starts_with("HTTP/1.1 405 ") && rest.contains("<Code>MethodNotAllowed</Code>"), "{rest}");
@@ -267,7 +267,7 @@ fn an_unsigned_request_gets_only_an_error() {
     for (line, code) in [
         ("GET /readlab/file".to_owned(), "AccessDenied"),
         ("GET /".to_owned(), "AccessDenied"),
-        (format!("GET {}", signed(&other, RequestVerb::Get, &object)), "SignatureDoesNotMatch"),
+        (format!("GET {}", signed_path(&other, RequestVerb::Get, &object)), "SignatureDoesNotMatch"),
     ] {
         let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
         client.send(&format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
@@ -283,7 +283,7 @@ fn an_unsigned_request_gets_only_an_error() {
 #[test]
 fn a_connection_closed_for_another_gets_no_answer() {
     let file = file();
-    let mut client = Client::of_connection(SecretPath::new(file.path(), "secret"), |connection| {
+    let mut client = Client::connect_after(SecretPath::new(file.path(), "secret"), |connection| {
         // This is the only connection and stays open, so its own thread must not wait for its end.
         std::thread::scope(|scope| {
             scope.spawn(|| connection.make_room());

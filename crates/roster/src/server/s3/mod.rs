@@ -1,9 +1,9 @@
 //! Serves the file as the only object of one bucket, to clients that sign requests with the one
 //! key.
 //!
-//! The server answers what libraries and tools request on the way to an object: the object and its
-//! head, the bucket, its region, and lists with the one key. Requests must name the bucket in the
-//! path. The rest of the protocol, and every writing verb, is rejected with S3's own errors.
+//! The server answers the requests that libraries and tools send to read an object: the object and
+//! its head, the bucket, its region, and lists with the one key. Requests must name the bucket in
+//! the path. The rest of the protocol, and every writing verb, is rejected with S3's own errors.
 
 use super::answer::{Answer, Status};
 use super::file_version::FileVersion;
@@ -12,7 +12,7 @@ use super::s3_documents as documents;
 use super::service::{Decision, Service};
 use jiff::Timestamp;
 use readlab_targets::target::s3::Credentials;
-use readlab_targets::target::s3::signature::decoded;
+use readlab_targets::target::s3::signature::percent_decoded;
 use readlab_targets::target::s3::verification::{ReceivedRequest, Refusal};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ pub(super) struct S3 {
     file: PathBuf,
     key: String,
     credentials: Credentials,
-    answers: AtomicU64,
+    answer_count: AtomicU64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,20 +40,24 @@ pub(super) struct ErrorCode {
     pub(super) message: &'static str,
 }
 
-const NO_BUCKET: ErrorCode = code(Status::NotFound, "NoSuchBucket", "There is no such bucket.");
-const NO_KEY: ErrorCode = code(Status::NotFound, "NoSuchKey", "There is no such object.");
+const NO_BUCKET: ErrorCode = error_code(Status::NotFound, "NoSuchBucket", "There is no such bucket.");
+const NO_KEY: ErrorCode = error_code(Status::NotFound, "NoSuchKey", "There is no such object.");
 const READ_ONLY: ErrorCode =
-    code(Status::MethodNotAllowed, "MethodNotAllowed", "Only GET and HEAD are allowed.");
-const NO_PART: ErrorCode = code(Status::RangeNotSatisfiable, "InvalidPartNumber", "The object has one part.");
-const NOT_IMPLEMENTED: ErrorCode =
-    code(Status::NotImplemented, "NotImplemented", "This server has one object, and nothing but its bytes.");
+    error_code(Status::MethodNotAllowed, "MethodNotAllowed", "Only GET and HEAD are allowed.");
+const NO_PART: ErrorCode =
+    error_code(Status::RangeNotSatisfiable, "InvalidPartNumber", "The object has one part.");
+const NOT_IMPLEMENTED: ErrorCode = error_code(
+    Status::NotImplemented,
+    "NotImplemented",
+    "This server has one object, and nothing but its bytes.",
+);
 
-const fn code(status: Status, name: &'static str, message: &'static str) -> ErrorCode {
+const fn error_code(status: Status, name: &'static str, message: &'static str) -> ErrorCode {
     ErrorCode { status, name, message }
 }
 
 /// Prefixes of parameters that do not change what is requested.
-const HARMLESS_PREFIXES: [&str; 2] = ["x-id", "x-amz-"];
+const HARMLESS_PARAMETER_PREFIXES: [&str; 2] = ["x-id", "x-amz-"];
 
 /// Parameters of list requests. Parameters that are not implemented have no effect on a list of one
 /// key.
@@ -76,7 +80,7 @@ impl S3 {
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or(PLAIN_KEY);
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         let key = if name.bytes().all(is_plain) { name } else { PLAIN_KEY };
-        S3 { file: file.to_owned(), key: key.to_owned(), credentials, answers: AtomicU64::new(0) }
+        S3 { file: file.to_owned(), key: key.to_owned(), credentials, answer_count: AtomicU64::new(0) }
     }
 
     /// The decision about a request with a valid signature.
@@ -84,21 +88,21 @@ impl S3 {
         if !["GET", "HEAD"].contains(&request.verb.as_str()) {
             return error_decision(READ_ONLY);
         }
-        let path = decoded(&request.path);
+        let path = percent_decoded(&request.path);
         let Some(path) = path.strip_prefix(b"/") else { return error_decision(NO_BUCKET) };
         let end = path.iter().position(|&byte| byte == b'/').unwrap_or(path.len());
         let (bucket, key) = (&path[..end], path.get(end + 1..).unwrap_or(&[]));
         match (bucket, key) {
             (b"", _) => Decision::Other(Answer::text(Status::Ok, documents::buckets(BUCKET))),
             (bucket, _) if bucket != BUCKET.as_bytes() => error_decision(NO_BUCKET),
-            (_, b"") => self.bucket(request),
+            (_, b"") => self.bucket_decision(request),
             (_, key) if key != self.key.as_bytes() => error_decision(NO_KEY),
-            _ => object(request),
+            _ => object_decision(request),
         }
     }
 
-    fn bucket(&self, request: &Request) -> Decision {
-        let query = documents::parameters(&request.query);
+    fn bucket_decision(&self, request: &Request) -> Decision {
+        let query = documents::decoded_parameters(&request.query);
         let is_known =
             |(name, _): &(String, String)| LIST_PARAMETERS.contains(&name.as_str()) || is_harmless(name);
         let text = if request.is_head() {
@@ -112,13 +116,13 @@ impl S3 {
         } else {
             return error_decision(NOT_IMPLEMENTED);
         };
-        Decision::Other(Answer::text(Status::Ok, text).with("x-amz-bucket-region", REGION))
+        Decision::Other(Answer::text(Status::Ok, text).with_field("x-amz-bucket-region", REGION))
     }
 }
 
-fn object(request: &Request) -> Decision {
+fn object_decision(request: &Request) -> Decision {
     let is_known = |name: &str| is_harmless(name) || name.starts_with("response-");
-    let query = documents::parameters(&request.query);
+    let query = documents::decoded_parameters(&request.query);
     let (parts, others): (Vec<_>, Vec<_>) = query.iter().partition(|(name, _)| name == "partNumber");
     match parts.first() {
         _ if !others.iter().all(|(name, _)| is_known(name)) => error_decision(NOT_IMPLEMENTED),
@@ -129,7 +133,7 @@ fn object(request: &Request) -> Decision {
 }
 
 fn is_harmless(parameter: &str) -> bool {
-    HARMLESS_PREFIXES.iter().any(|start| parameter.to_ascii_lowercase().starts_with(start))
+    HARMLESS_PARAMETER_PREFIXES.iter().any(|start| parameter.to_ascii_lowercase().starts_with(start))
 }
 
 /// An error for a client that may read the file; its connection stays open.
@@ -138,30 +142,32 @@ fn error_decision(code: ErrorCode) -> Decision {
 }
 
 fn error_answer(code: ErrorCode) -> Answer {
-    Answer::text(code.status, documents::error(code)).with("Content-Type", "application/xml")
+    Answer::text(code.status, documents::error(code)).with_field("Content-Type", "application/xml")
 }
 
 fn refusal_code(refusal: Refusal) -> ErrorCode {
     let (forbidden, bad) = (Status::Forbidden, Status::BadRequest);
     match refusal {
-        Refusal::Unsigned => code(forbidden, "AccessDenied", "The request is not signed."),
-        Refusal::Malformed(why) => code(bad, "AuthorizationHeaderMalformed", why),
-        Refusal::UnknownKey => code(forbidden, "InvalidAccessKeyId", "The access key is not known here."),
-        Refusal::UnsignedField => code(
+        Refusal::Unsigned => error_code(forbidden, "AccessDenied", "The request is not signed."),
+        Refusal::Malformed(why) => error_code(bad, "AuthorizationHeaderMalformed", why),
+        Refusal::UnknownKey => {
+            error_code(forbidden, "InvalidAccessKeyId", "The access key is not known here.")
+        }
+        Refusal::UnsignedField => error_code(
             forbidden,
             "AccessDenied",
             "There were headers present in the request which were not signed.",
         ),
-        Refusal::Payload => code(
+        Refusal::Payload => error_code(
             bad,
             "XAmzContentSHA256Mismatch",
             "Only the digest of no bytes and UNSIGNED-PAYLOAD are taken.",
         ),
         Refusal::Skewed => {
-            code(forbidden, "RequestTimeTooSkewed", "The clocks differ by more than 15 minutes.")
+            error_code(forbidden, "RequestTimeTooSkewed", "The clocks differ by more than 15 minutes.")
         }
-        Refusal::Expired => code(forbidden, "AccessDenied", "Request has expired."),
-        Refusal::Mismatch => code(
+        Refusal::Expired => error_code(forbidden, "AccessDenied", "Request has expired."),
+        Refusal::Mismatch => error_code(
             forbidden,
             "SignatureDoesNotMatch",
             "The signature does not match the request and the secret.",
@@ -174,8 +180,8 @@ impl Service for S3 {
         &self.file
     }
 
-    /// The line with endpoint, region, bucket, key, access key and secret.
-    fn line(&self, address: &str) -> String {
+    /// The line has the endpoint, region, bucket, key, access key and secret.
+    fn printed_line(&self, address: &str) -> String {
         let Credentials { access_key, secret, .. } = &self.credentials;
         format!("http://{address} {REGION} {BUCKET} {} {access_key} {}", self.key, secret.reveal())
     }
@@ -201,12 +207,12 @@ impl Service for S3 {
             Status::BadRequest => ("InvalidRequest", "A request with a body is not read."),
             _ => ("SlowDown", "All connections are taken."),
         };
-        error_answer(code(status, name, message))
+        error_answer(error_code(status, name, message))
     }
 
-    fn finish(&self, answer: Answer) -> Answer {
-        let number = self.answers.fetch_add(1, Ordering::Relaxed);
-        answer.with("x-amz-request-id", format!("{number:016X}")).with("Server", "readlab")
+    fn with_common_fields(&self, answer: Answer) -> Answer {
+        let number = self.answer_count.fetch_add(1, Ordering::Relaxed);
+        answer.with_field("x-amz-request-id", format!("{number:016X}")).with_field("Server", "readlab")
     }
 }
 

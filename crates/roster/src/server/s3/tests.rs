@@ -7,7 +7,7 @@ fn routed(line: &str) -> String {
     let file = tempfile::Builder::new().prefix("named").tempfile().unwrap();
     let service = S3::new(file.path(), Credentials::new("key", "secret"));
     let line = line.replace("KEY", &service.key);
-    match service.route(&Request::of_text(&format!("{line} HTTP/1.1\r\n\r\n"))) {
+    match service.route(&Request::from_text(&format!("{line} HTTP/1.1\r\n\r\n"))) {
         Decision::File => "file".to_owned(),
         Decision::OnlyPart => "only part".to_owned(),
         Decision::Other(answer) | Decision::Refused(answer) => format!("{answer:?}"),

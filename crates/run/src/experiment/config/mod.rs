@@ -35,7 +35,7 @@ pub struct RunConfig {
     pub states: StateChoice,
     /// Bounds on memory; with them the state pressed is measured beside the cache states.
     pub memory: MemoryBounds,
-    /// The user's option that demands a cache state, if there is one.
+    /// The user's option that demands a cache state, such as `--state`; `None` if no option does.
     pub state_option: Option<&'static str>,
     /// The work on the bytes; `None` if it depends on the content.
     pub work: Option<Work>,
@@ -45,8 +45,8 @@ pub struct RunConfig {
     pub languages: LanguageChoice,
     /// Path of the suite, if it is a user's file.
     pub suite_file: Option<PathBuf>,
-    /// Names that the user gave on the command line or in a user's suite file.
-    pub named: Vec<Requested>,
+    /// The names that the user gave on the command line or in a user's suite file.
+    pub requested_names: Vec<Requested>,
     /// The user's options, with `{}` in each command that names a target. Options that a suite can
     /// also set are merged into the fields above.
     pub user: UserOptions,
@@ -60,14 +60,14 @@ impl RunConfig {
             LanguageChoice::parse(&selection.languages, &Roster::with_user_rosters(&selection.rosters)?)?;
         user.selection = template::with_placeholders(user.selection, &user.targets)?;
         let (sampling, selection) = (&user.sampling, &user.selection);
-        let rules = rules::rules(&suite, sampling)?;
-        let named = user_requests(&suite, selection, &languages);
+        let rules = rules::merge_rules(&suite, sampling)?;
+        let requested_names = user_requests(&suite, selection, &languages);
         let reference = selection.reference.clone().or(suite.reference);
         let mut entries = suite.entries;
-        // The reference takes part, too. If it equals another trial, it may be given by its short
-        // name as in reports.
+        // The reference takes part, too. A reference that is also another trial may be given by the
+        // short name that reports show.
         let id = |name: &str| name.parse::<TrialId>().ok();
-        let own = selection.commands.iter().map(OwnCommand::trial);
+        let own = selection.commands.iter().map(OwnCommand::trial_name);
         let known: Vec<_> =
             own.chain(entries.iter().map(|it| it.trial.clone())).map(|name| id(&name)).collect();
         check_commands(&entries, reference.iter().filter(|name| !known.contains(&id(name))))?;
@@ -76,9 +76,9 @@ impl RunConfig {
         {
             trust::check(file)?;
         }
-        entries.retain(|entry| user.all || !entry.only_with_all);
+        entries.retain(|entry| user.takes_all_trials || !entry.only_with_all);
         for entry in &mut entries {
-            entry.files_max = entry.files_max.filter(|_| !user.all);
+            entry.files_max = entry.files_max.filter(|_| !user.takes_all_trials);
             entry.work = entry.work.filter(|_| selection.work.is_none());
             if suite.own_file.is_none() {
                 entry.named_by = NamedBy::Suite;
@@ -124,7 +124,7 @@ impl RunConfig {
             reference: reference.map(|name| TrialId::parse_written(&name)).transpose()?,
             languages,
             suite_file: suite.own_file,
-            named,
+            requested_names,
             user,
         })
     }
@@ -134,20 +134,20 @@ impl RunConfig {
         self.work.is_some_and(Work::finds_names)
     }
 
-    /// The configuration of a rank of a fleet: all ranks shuffle with the seed of rank 0, and these
-    /// numbers of ranks take turns.
-    pub fn of_rank(self, seed: u64, counts: BTreeSet<u32>) -> RunConfig {
+    /// The configuration of a rank of a fleet: all ranks shuffle with the seed of rank 0, and
+    /// groups of these numbers of ranks take turns.
+    pub fn for_rank(self, seed: u64, rank_counts: BTreeSet<u32>) -> RunConfig {
         let rules = Rules { seed, ..self.rules };
-        let user = UserOptions { shape: ReaderGroup::Ranks(counts), ..self.user };
+        let user = UserOptions { reader_group: ReaderGroup::Ranks(rank_counts), ..self.user };
         RunConfig { rules, user, ..self }
     }
 
     /// The configuration for this number of targets. If the targets are raced as locations, the
     /// advised time is multiplied, so that each target has as much as it would have alone.
-    pub(super) fn for_targets(&self, targets: usize) -> RunConfig {
+    pub(super) fn for_target_count(&self, count: usize) -> RunConfig {
         let mut config = self.clone();
         if let (Some(_), Budget::Advised(time)) = (self.user.locations, self.rules.budget) {
-            config.rules.budget = Budget::Advised(Nanos(time.0.saturating_mul(targets as u64)));
+            config.rules.budget = Budget::Advised(Nanos(time.0.saturating_mul(count as u64)));
         }
         config
     }
@@ -165,14 +165,15 @@ impl RunConfig {
     }
 
     pub(super) fn selection(&self, readable: ReadableTargets, candidates: &[TrialId]) -> Selection {
-        // A user's command reads the first target in any form.
-        let first = readable.iter().min_by_key(|(_, target)| target.target);
+        // A user's command reads the first target, whatever its transport is.
+        let first = readable.iter().min_by_key(|(_, target)| target.target_index);
         let over = first.map_or_else(Transport::default, |(form, _)| form.over);
         let entry = |trial: String| SuiteEntry { trial, over, ..SuiteEntry::default() };
         // Commands come first, because contenders are started in this order and time may be short.
         let own = self.user.selection.commands.iter();
         let form = readable.keys().find_map(|form| form.archive).filter(|_| self.user.commands_decode);
-        let commands = own.map(|own| SuiteEntry { command: own.rules.clone(), form, ..entry(own.trial()) });
+        let commands =
+            own.map(|own| SuiteEntry { command: own.rules.clone(), form, ..entry(own.trial_name()) });
         let mut entries: Vec<SuiteEntry> = commands.chain(self.entries.iter().cloned()).collect();
         if self.work.is_some_and(Work::may_read_part) {
             // Only commands print an output. Controls that show limits count newlines instead.
@@ -187,7 +188,7 @@ impl RunConfig {
         }
         // A race skips trials that cannot read the target; a suite reports them.
         let (params, reports_unreadable) = (self.user.selection.params.clone(), self.kind == RunKind::Suite);
-        let is_named = self.named.iter().any(|named| matches!(named, Requested::Reference(_)));
+        let is_named = self.requested_names.iter().any(|named| matches!(named, Requested::Reference(_)));
         let reference = self.reference.clone().filter(|_| is_named);
         let languages = self.languages.clone();
         let merge_gaps = self.user.merge_gaps.clone();
@@ -197,14 +198,14 @@ impl RunConfig {
     /// Refuses an option that demands a cache state for a target whose cache readlab cannot
     /// control.
     pub fn check_state_option(&self, target: &TargetFacts) -> anyhow::Result<()> {
-        if let Some(option) = self.state_option.filter(|_| target.is_foreign()) {
+        if let Some(option) = self.state_option.filter(|_| target.has_foreign_server()) {
             bail!("{}: {CACHE_UNKNOWN}, and it cannot be made: leave {option} out", target.path);
         }
         Ok(())
     }
 
-    pub fn states_of(&self, target: &TargetFacts) -> Vec<CacheState> {
-        if target.is_foreign() {
+    pub fn target_states(&self, target: &TargetFacts) -> Vec<CacheState> {
+        if target.has_foreign_server() {
             return vec![CacheState::Unknown];
         }
         // A search under a bound is about this bound alone, unless the user also names a state.
@@ -214,7 +215,8 @@ impl RunConfig {
         states
     }
 
-    pub fn work_on(&self, is_text: bool) -> Work {
+    /// The work that the user or the suite names; otherwise the default work for the content.
+    pub fn content_work(&self, is_text: bool) -> Work {
         let by_content = if is_text { Work::Newlines } else { Work::Sum };
         self.work.unwrap_or(by_content)
     }
@@ -238,7 +240,7 @@ fn check_commands<'a>(
     }
     for entry in &commands {
         let own = OwnCommand { rules: entry.command.clone(), ..OwnCommand::without_rules("") };
-        own.lines().try_for_each(|line| check_line(line))?;
+        own.shell_lines().try_for_each(|line| check_line(line))?;
     }
     let is_one = |one: &SuiteEntry, other: &SuiteEntry| {
         let same = one.trial.parse::<TrialId>().ok() == other.trial.parse().ok();
@@ -258,8 +260,8 @@ fn check_commands<'a>(
     Ok(())
 }
 
-/// Refuses a suite in which some trials find names and others read bytes, because their cache states
-/// and right answers differ.
+/// Refuses a suite in which some trials find names and others read bytes, because their cache
+/// states and right answers differ.
 fn check_works(entries: &[SuiteEntry], work: Option<Work>) -> anyhow::Result<()> {
     let finds_names = work.is_some_and(Work::finds_names);
     let differs = |entry: &&SuiteEntry| entry.work.is_some_and(|own| own.finds_names() != finds_names);
@@ -279,7 +281,7 @@ fn user_requests(suite: &Suite, user: &SelectionOptions, languages: &LanguageCho
     named.extend(user.reference.iter().cloned().map(Requested::Reference));
     named.extend(languages.names().iter().cloned().map(Requested::Language));
     if suite.own_file.is_some() && user.methods.is_empty() {
-        let own = suite.entries.iter().filter(|entry| !entry.is_added);
+        let own = suite.entries.iter().filter(|entry| !entry.is_added_control);
         named.extend(own.map(|entry| Requested::Trial(entry.trial.clone())));
     }
     named

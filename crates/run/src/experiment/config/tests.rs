@@ -12,8 +12,8 @@ fn suite_with(head: &str) -> Suite {
     Suite { own_file: Some("x.toml".into()), ..Suite::parse(Path::new("x.toml"), &text).unwrap() }
 }
 
-/// Options of a user who only sets these.
-fn sampled(sampling: SamplingOptions) -> UserOptions {
+/// The options of a user who sets only sampling options.
+fn options_with_sampling(sampling: SamplingOptions) -> UserOptions {
     UserOptions { sampling, ..UserOptions::default() }
 }
 
@@ -21,14 +21,14 @@ fn refusal(kind: RunKind, head: &str, user: UserOptions) -> String {
     format!("{:#}", RunConfig::merge(kind, suite_with(head), user).unwrap_err())
 }
 
-fn merged_race(head: &str, user: UserOptions) -> RunConfig {
+fn merged_config(head: &str, user: UserOptions) -> RunConfig {
     RunConfig::merge(RunKind::Suite, suite_with(head), user).unwrap()
 }
 
 #[test]
 fn the_suite_decides_what_the_user_leaves_open() {
     let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_runs = 20\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
-    let config = merged_race(head, UserOptions::default());
+    let config = merged_config(head, UserOptions::default());
     let rules = config.rules;
     assert_eq!((rules.min_runs, rules.max_runs), (20, 20));
     assert_eq!(rules.max_time, Nanos(2_000_000_000));
@@ -55,7 +55,7 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
         reference: Some("rust/mmap".to_owned()),
         ..SelectionOptions::default()
     };
-    let config = merged_race(head, UserOptions { sampling, selection, ..UserOptions::default() });
+    let config = merged_config(head, UserOptions { sampling, selection, ..UserOptions::default() });
     let rules = config.rules;
     assert_eq!((rules.min_runs, rules.max_runs), (3, 3));
     assert_eq!((Some(rules.max_time), config.user.sampling.max_time), (second, second));
@@ -88,7 +88,7 @@ fn documents_and_help_name_the_budget_of_the_suites_that_race_by_default() {
 fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
     let of = |head: &str, min_runs, max_runs| {
         let sampling = SamplingOptions { min_runs, max_runs, ..SamplingOptions::default() };
-        let rules = merged_race(head, sampled(sampling)).rules;
+        let rules = merged_config(head, options_with_sampling(sampling)).rules;
         (rules.min_runs, rules.max_runs)
     };
     let head = "min_runs = 10\nmax_runs = 12";
@@ -104,7 +104,7 @@ fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
 #[test]
 fn more_readings_at_least_than_at_most_are_refused() {
     let sampling = SamplingOptions { min_runs: Some(10), max_runs: Some(3), ..SamplingOptions::default() };
-    let refused = refusal(RunKind::Suite, "", sampled(sampling));
+    let refused = refusal(RunKind::Suite, "", options_with_sampling(sampling));
     assert_eq!(refused, "--min-runs 10 is more than --max-runs 3");
 }
 
@@ -112,7 +112,7 @@ fn more_readings_at_least_than_at_most_are_refused() {
 fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
     let of = |head: &str, runs, min_runs| {
         let sampling = SamplingOptions { runs, min_runs, indifference: 0.05, ..SamplingOptions::default() };
-        merged_race(head, sampled(sampling)).rules.indifference
+        merged_config(head, options_with_sampling(sampling)).rules.indifference
     };
     let race = "focus = \"first\"";
     let none = [of("", None, None), of(race, Some(12), None), of(race, None, Some(12))];
@@ -121,13 +121,16 @@ fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
 
 #[test]
 fn trials_of_a_suite_file_count_as_named_unless_methods_are_named() {
-    assert_eq!(merged_race("", UserOptions::default()).named, [Requested::Trial("rust/read".to_owned())]);
+    assert_eq!(
+        merged_config("", UserOptions::default()).requested_names,
+        [Requested::Trial("rust/read".to_owned())]
+    );
     let selection = SelectionOptions {
         methods: vec!["rust/*".to_owned()],
         commands: vec![OwnCommand::without_rules("wc {}")],
         ..SelectionOptions::default()
     };
-    let named = merged_race("", UserOptions { selection, ..UserOptions::default() }).named;
+    let named = merged_config("", UserOptions { selection, ..UserOptions::default() }).requested_names;
     assert_eq!(named, [Requested::Command("wc {}".to_owned()), Requested::Method("rust/*".to_owned())]);
 }
 
@@ -145,7 +148,7 @@ fn each_location_gets_the_advised_time_and_all_share_the_user_s() {
     let budget = |locations, budget| {
         let sampling = SamplingOptions { budget, ..SamplingOptions::default() };
         let user = UserOptions { locations, sampling, ..UserOptions::default() };
-        merged_race("budget = \"8m\"", user).for_targets(3).rules.budget
+        merged_config("budget = \"8m\"", user).for_target_count(3).rules.budget
     };
     let (located, minute) = (Some(Locations::default()), Nanos(60_000_000_000));
     assert_eq!(budget(located, None), Budget::Advised(Nanos(1_440_000_000_000)));
@@ -162,7 +165,7 @@ fn bounds_on_memory_add_the_pressed_state_and_a_search_has_it_alone() {
     };
     let states = |kind, state| {
         let config = RunConfig::merge(kind, suite_with(""), user(state)).unwrap();
-        config.states_of(&TargetFacts::default())
+        config.target_states(&TargetFacts::default())
     };
     let (cold, warm, pressed) = (CacheState::Cold, CacheState::Warm, CacheState::Pressed);
     assert_eq!(states(RunKind::Race, None), [cold, warm, pressed]);
@@ -170,19 +173,19 @@ fn bounds_on_memory_add_the_pressed_state_and_a_search_has_it_alone() {
     assert_eq!(states(RunKind::Tune, Some(StateChoice::Cold)), [cold, pressed]);
     assert_eq!(states(RunKind::Race, Some(StateChoice::Pressed)), [pressed]);
     let sampling = SamplingOptions { state: Some(StateChoice::Pressed), ..SamplingOptions::default() };
-    let said = refusal(RunKind::Race, "", sampled(sampling));
+    let said = refusal(RunKind::Race, "", options_with_sampling(sampling));
     assert_eq!(said, "--state pressed is about bounds on memory, and none is given: --memory");
-    let of_suite = merged_race("memory = [\"25%\", \"1MiB\"]", UserOptions::default());
+    let of_suite = merged_config("memory = [\"25%\", \"1MiB\"]", UserOptions::default());
     assert_eq!(of_suite.memory.bounds.len(), 2);
     assert!(of_suite.memory.is_optional, "cold and warm go on without the bounds of a suite");
-    let by_user = merged_race("memory = [\"25%\"]", user(None));
+    let by_user = merged_config("memory = [\"25%\"]", user(None));
     assert!(!by_user.memory.is_optional, "the user asks for them");
     let alone = "memory = [\"25%\"]\nstate = \"pressed\"";
-    assert!(!merged_race(alone, UserOptions::default()).memory.is_optional, "nothing else is measured");
+    assert!(!merged_config(alone, UserOptions::default()).memory.is_optional, "nothing else is measured");
     let twice = refusal(RunKind::Suite, "memory = [\"25%\", \"25%\"]", UserOptions::default());
     assert_eq!(twice, "--memory: 25% is given twice");
     let head = "memory = [\"25%\"]\nread_ahead_bytes = 65536";
-    assert_eq!(merged_race(head, user(None)).memory.read_ahead_bytes, Some(64 << 10));
+    assert_eq!(merged_config(head, user(None)).memory.read_ahead_bytes, Some(64 << 10));
     let said = refusal(RunKind::Suite, "read_ahead_bytes = 65536", UserOptions::default());
     assert!(said.starts_with("read_ahead_bytes of the suite is for bounds on memory"), "{said}");
 }

@@ -1,5 +1,5 @@
-//! The plans of several locations, and the user's options that have no effect on them. An option needs
-//! an effect at one of the locations.
+//! The plans of several locations, and the user's options that have no effect on them. An option
+//! that has an effect at none of the locations is refused.
 
 use super::PlanError;
 use readlab_measure::plan::Plan;
@@ -9,12 +9,12 @@ use readlab_model::trial::MethodId;
 #[derive(Debug)]
 pub struct LocationPlan {
     pub plan: Plan,
-    pub(in crate::experiment) without_effect: WithoutEffect,
+    pub(in crate::experiment) options_without_effect: OptionsWithoutEffect,
 }
 
 /// Options without effect on a plan, in the order in which they are refused.
 #[derive(Debug, Default)]
-pub(in crate::experiment) struct WithoutEffect(Vec<OptionWithoutEffect>);
+pub(in crate::experiment) struct OptionsWithoutEffect(Vec<OptionWithoutEffect>);
 
 #[derive(Debug)]
 struct OptionWithoutEffect {
@@ -35,19 +35,19 @@ pub(super) enum PlanOption {
 
 impl From<Plan> for LocationPlan {
     fn from(plan: Plan) -> LocationPlan {
-        LocationPlan { plan, without_effect: WithoutEffect::default() }
+        LocationPlan { plan, options_without_effect: OptionsWithoutEffect::default() }
     }
 }
 
 impl LocationPlan {
-    /// The plan, unless an option without effect leaves nothing but controls at this location.
-    pub fn with_readings(self, is_control: impl Fn(&MethodId) -> bool) -> Result<LocationPlan, PlanError> {
+    /// Refuses a plan with nothing but controls if an option without effect is the cause.
+    pub fn require_readings(self, is_control: impl Fn(&MethodId) -> bool) -> Result<LocationPlan, PlanError> {
         let planned = self.plan.trials.iter().map(|planned| &planned.trial);
         let mut trials = planned.chain(self.plan.absent.iter().map(|(trial, _)| trial));
         if trials.any(|trial| !is_control(&trial.id.method)) {
             return Ok(self);
         }
-        self.without_effect.refuse()?;
+        self.options_without_effect.refuse_first()?;
         Ok(LocationPlan::from(self.plan))
     }
 
@@ -55,30 +55,30 @@ impl LocationPlan {
     pub fn joined_with(self, other: LocationPlan) -> LocationPlan {
         LocationPlan {
             plan: self.plan.joined_with(other.plan),
-            without_effect: self.without_effect.joined_with(other.without_effect),
+            options_without_effect: self.options_without_effect.joined_with(other.options_without_effect),
         }
     }
 
     /// The plan, if every option has an effect.
     pub fn into_plan(self) -> Result<Plan, PlanError> {
-        self.without_effect.refuse()?;
+        self.options_without_effect.refuse_first()?;
         Ok(self.plan)
     }
 }
 
-impl WithoutEffect {
+impl OptionsWithoutEffect {
     pub(super) fn add(&mut self, option: PlanOption, why: PlanError) {
         self.0.push(OptionWithoutEffect { option, why });
     }
 
-    /// The options that have no effect on the other plan either, with the reasons of this one.
-    pub(in crate::experiment) fn joined_with(mut self, other: WithoutEffect) -> WithoutEffect {
+    /// The options that have no effect on this and the other plan, with the reasons of this plan.
+    pub(in crate::experiment) fn joined_with(mut self, other: OptionsWithoutEffect) -> OptionsWithoutEffect {
         self.0.retain(|own| other.0.iter().any(|its| its.option == own.option));
         self
     }
 
     /// Refuses the first option.
-    pub(in crate::experiment) fn refuse(self) -> Result<(), PlanError> {
+    pub(in crate::experiment) fn refuse_first(self) -> Result<(), PlanError> {
         match self.0.into_iter().next() {
             Some(first) => Err(first.why),
             None => Ok(()),
@@ -96,12 +96,12 @@ mod tests {
 
     /// The plan of a location with one trial, and options without effect there.
     fn location(trial: &str, options: Vec<PlanOption>) -> LocationPlan {
-        let mut without_effect = WithoutEffect::default();
+        let mut options_without_effect = OptionsWithoutEffect::default();
         for option in options {
             let why = PlanError::NoMatch(format!("{option:?} at {trial}"));
-            without_effect.add(option, why);
+            options_without_effect.add(option, why);
         }
-        LocationPlan { plan: testing::plan(rules_of_runs(1), &[(trial, WARM)]), without_effect }
+        LocationPlan { plan: testing::plan(rules_of_runs(1), &[(trial, WARM)]), options_without_effect }
     }
 
     /// The trials of the joined plan of three locations, or the error.
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn an_option_that_leaves_only_controls_at_a_location_is_refused() {
         let of = |trial: &str, options: Vec<PlanOption>| {
-            let plan = location(trial, options).with_readings(|id| id.method == "null");
+            let plan = location(trial, options).require_readings(|id| id.method == "null");
             plan.map(drop).map_err(|error| error.to_string())
         };
         let said = of("null", vec![method("x"), PlanOption::Merge]).unwrap_err();
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn at_one_location_an_option_without_effect_is_refused_before_a_later_error() {
         let globs = ["nosuch", "rust/["].map(str::to_owned).to_vec();
-        let readable = ReadableTarget::of_bytes(Work::Sum);
+        let readable = ReadableTarget::single_file(Work::Sum);
         let selection = Selection { globs, readable, ..Selection::default() };
         let contenders = Contenders::default();
         let said = plan(&contenders, &selection, &[WARM], rules_of_runs(1)).unwrap_err();

@@ -9,13 +9,13 @@ mod resolve;
 mod selection;
 
 pub use location::LocationPlan;
+pub(super) use location::OptionsWithoutEffect;
 use location::PlanOption;
-pub(super) use location::WithoutEffect;
 pub use names::MethodPattern;
 pub(super) use names::{mark_first_named, planned_reference};
 use readlab_catalog::language::LanguageChoice;
 use readlab_measure::plan::{Plan, PlannedTrial, Rules};
-use readlab_model::corpus::Form;
+use readlab_model::corpus::FileForm;
 use readlab_model::trial::{
     COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, TrialIndex, Work,
 };
@@ -69,8 +69,9 @@ pub enum PlanError {
     Absent { glob: String, reason: String },
 }
 
-/// Every method with every scan that it offers for the work on the form that it reads.
-fn every_method_id(contenders: &Contenders, selection: &Selection) -> Vec<MatchedMethod> {
+/// Every method of the selected languages, with every scan that it offers for the work on the form
+/// that it reads.
+fn methods_with_scans(contenders: &Contenders, selection: &Selection) -> Vec<MatchedMethod> {
     let mut ids = Vec::new();
     let asked = contenders.present().iter();
     for contender in asked.filter(|it| selection.languages.admits(&it.receipt.contender)) {
@@ -153,7 +154,7 @@ pub fn plan(
     let mut planner = Planner::new(contenders, selection, states, rules);
     let planned = planner.add_trials();
     // An option without effect is refused before a later error.
-    planner.without_effect.refuse()?;
+    planner.options_without_effect.refuse_first()?;
     planned.map(|()| planner.plan)
 }
 
@@ -166,7 +167,7 @@ pub fn plan_location(
 ) -> Result<LocationPlan, PlanError> {
     let mut planner = Planner::new(contenders, selection, states, rules);
     planner.add_trials()?;
-    Ok(LocationPlan { plan: planner.plan, without_effect: planner.without_effect })
+    Ok(LocationPlan { plan: planner.plan, options_without_effect: planner.options_without_effect })
 }
 
 /// The methods that can read the target. If no method can, the methods that a name without a glob
@@ -177,8 +178,8 @@ fn select_readable_or_named(mut matched: Vec<MatchedMethod>, by_name: bool) -> V
     matched
 }
 
-/// The trials that a name means where its methods do only other work than that on the location's bytes;
-/// their outcomes say so. A glob selects none.
+/// The trials that a name means although its methods do only other work than the one requested
+/// here; their outcomes say so. A glob means no such trials.
 fn specs_for_other_work(
     contenders: &Contenders,
     selection: &Selection,
@@ -192,7 +193,8 @@ fn specs_for_other_work(
     offered_methods(contenders).filter(|(id, _)| is_named(id)).filter_map(spec).collect()
 }
 
-/// Adds the general settings that the method has; its own settings take precedence.
+/// Adds the settings for all methods that this method has; the trial's own settings take
+/// precedence.
 fn with_general_params(contenders: &Contenders, id: &TrialId, general: &Params) -> TrialId {
     let mut merged = id.clone();
     let Some(method) = contenders.method(&id.method) else { return merged };
@@ -212,8 +214,8 @@ fn merge_param(method: &MethodLine) -> Option<&ParamLine> {
     method.params.iter().find(|param| param.name == MERGE_PARAMETER)
 }
 
-/// One trial for each gap up to which ranges are merged. The trial stays as it is if its method merges
-/// no ranges, or if its name contains a gap.
+/// One trial for each gap up to which ranges are merged. The trial stays as it is if its method
+/// merges no ranges, or if its name contains a gap.
 fn with_merge_gaps(contenders: &Contenders, id: TrialId, gaps: &[u64]) -> Vec<TrialId> {
     let is_set = id.params.0.keys().any(|name| Params::short(name) == Params::short(MERGE_PARAMETER));
     let method = contenders.method(&id.method).filter(|_| !is_set);
@@ -230,9 +232,9 @@ struct Planner<'a> {
     contenders: &'a Contenders,
     selection: &'a Selection,
     plan: Plan,
-    /// Trials of the current state that have no label.
-    seen: BTreeSet<(TrialId, Work, TargetForm)>,
-    without_effect: WithoutEffect,
+    /// The trials without a label that the current state already has.
+    seen_unlabelled: BTreeSet<(TrialId, Work, TargetForm)>,
+    options_without_effect: OptionsWithoutEffect,
 }
 
 impl<'a> Planner<'a> {
@@ -247,8 +249,8 @@ impl<'a> Planner<'a> {
             contenders,
             selection,
             plan,
-            seen: BTreeSet::new(),
-            without_effect: WithoutEffect::default(),
+            seen_unlabelled: BTreeSet::new(),
+            options_without_effect: OptionsWithoutEffect::default(),
         }
     }
 }
@@ -263,7 +265,7 @@ impl Planner<'_> {
             self.matching_specs()?
         };
         for state in self.plan.states.clone() {
-            self.seen.clear();
+            self.seen_unlabelled.clear();
             for spec in &specs {
                 if self.may_take_part(&spec.id.method) {
                     let id = with_general_params(contenders, &spec.id, &selection.params);
@@ -277,12 +279,12 @@ impl Planner<'_> {
         }
         let merges = self.planned_methods().any(|it| merge_param(&it.choice.method).is_some());
         if !selection.merge_gaps.is_empty() && !merges {
-            self.without_effect.add(PlanOption::Merge, PlanError::NothingMerges);
+            self.options_without_effect.add(PlanOption::Merge, PlanError::NothingMerges);
         }
         for (name, &value) in &selection.params.0 {
-            if !self.has_effect(name, value) {
+            if !self.param_has_effect(name, value) {
                 let why = self.param_error(name, value);
-                self.without_effect.add(PlanOption::Param(name.clone()), why);
+                self.options_without_effect.add(PlanOption::Param(name.clone()), why);
             }
         }
         Ok(())
@@ -294,12 +296,13 @@ impl Planner<'_> {
         let (contenders, selection) = (self.contenders, self.selection);
         let mut specs = Vec::new();
         for glob in &selection.globs {
-            // Commands take part with every glob. A glob that only names commands selects no method.
+            // Commands take part with every glob. A glob that only names commands selects no
+            // method.
             if selection.has_command(glob) {
                 continue;
             }
             let pattern = MethodPattern::parse(glob)?;
-            let matched: Vec<MatchedMethod> = every_method_id(contenders, selection)
+            let matched: Vec<MatchedMethod> = methods_with_scans(contenders, selection)
                 .into_iter()
                 .filter(|it| !contenders.is_control(&it.id) && pattern.matches(&it.id))
                 .collect();
@@ -309,14 +312,14 @@ impl Planner<'_> {
             if matched.is_empty() {
                 let work = selection.work(TargetForm::default());
                 let why = no_match_error(contenders, glob, &selection.languages, work);
-                self.without_effect.add(PlanOption::Method(glob.clone()), why);
+                self.options_without_effect.add(PlanOption::Method(glob.clone()), why);
                 specs.extend(specs_for_other_work(contenders, selection, &pattern));
                 continue;
             }
             let readable_or_named = select_readable_or_named(matched, pattern.is_name);
             if readable_or_named.is_empty() {
                 let why = PlanError::OtherTarget(glob.clone());
-                self.without_effect.add(PlanOption::Method(glob.clone()), why);
+                self.options_without_effect.add(PlanOption::Method(glob.clone()), why);
             }
             specs.extend(
                 readable_or_named
@@ -325,7 +328,7 @@ impl Planner<'_> {
             );
         }
         // A control that decodes an archive takes part only beside a method that decodes it.
-        let forms: BTreeSet<Form> = specs.iter().map(|named| named.form.archive).chain([None]).collect();
+        let forms: BTreeSet<FileForm> = specs.iter().map(|named| named.form.archive).chain([None]).collect();
         let mut kept = Vec::new();
         for entry in selection.entry_specs() {
             let entry = entry?;
@@ -338,9 +341,9 @@ impl Planner<'_> {
         Ok(kept)
     }
 
-    /// Whether a setting for every method applies to a planned trial that is no control. The
-    /// settings of reads at places belong together, and a method has one of them.
-    fn has_effect(&self, name: &str, value: u64) -> bool {
+    /// Whether a setting for every method applies to a planned trial that is no control. For reads
+    /// at places, `depth` and `threads` are set together, and each method has only one of them.
+    fn param_has_effect(&self, name: &str, value: u64) -> bool {
         let mut planned_methods = self.planned_methods();
         let is_of_places = self.planned_methods().any(|it| it.choice.method.reads == Reads::Places);
         let is_it = |(own, set): (&String, &u64)| Params::short(own) == Params::short(name) && *set == value;
@@ -380,10 +383,12 @@ impl Planner<'_> {
     /// Adds one trial, or the reason why it cannot run. Duplicates are not added.
     fn add(&mut self, spec: &TrialSpec, state: CacheState) {
         let readable = self.selection.readable.get(&spec.form);
-        if !spec.is_reported && readable.is_none_or(|readable| is_for_other_dictionary(spec, readable)) {
+        if !spec.is_reported_if_unreadable
+            && readable.is_none_or(|readable| is_for_other_dictionary(spec, readable))
+        {
             return;
         }
-        if readable.is_some_and(|readable| self.is_of_suite_for_other_extent(spec, readable)) {
+        if readable.is_some_and(|readable| self.is_suite_method_for_other_extent(spec, readable)) {
             return;
         }
         let work = spec.entry.work.unwrap_or_else(|| self.selection.work(spec.form));
@@ -392,7 +397,7 @@ impl Planner<'_> {
             Ok(resolved) => TrialId::new(resolved.choice.id.clone(), &resolved.choice.params),
             Err(_) => spec.id.clone(),
         };
-        if spec.entry.label.is_none() && !self.seen.insert((id.clone(), work, spec.form)) {
+        if spec.entry.label.is_none() && !self.seen_unlabelled.insert((id.clone(), work, spec.form)) {
             return;
         }
         let choice = resolved.as_ref().ok().map(|resolved| &resolved.choice);
@@ -400,7 +405,7 @@ impl Planner<'_> {
             index: TrialIndex::new(self.plan.trials.len() + self.plan.absent.len()),
             label: spec.entry.label.clone(),
             params: choice.map_or_else(|| id.params.clone(), |choice| choice.params.clone()),
-            target: readable.map_or_else(|| self.selection.first_target(), |readable| readable.target),
+            target: readable.map_or_else(|| self.selection.first_target(), |readable| readable.target_index),
             work,
             state,
             cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
@@ -411,9 +416,9 @@ impl Planner<'_> {
         };
         match resolved {
             Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => {
-                make_absent_when_warm(&mut self.plan, trial);
+                report_bypass_if_only_warm(&mut self.plan, trial);
             }
-            Ok(_) if is_measured_elsewhere(&self.plan, &trial) => {}
+            Ok(_) if is_measured_in_other_state(&self.plan, &trial) => {}
             Ok(resolved) => self.plan.trials.push(resolved.planned_trial(trial, spec.entry.named_by)),
             Err(error) => {
                 let outcome = Outcome::Unavailable { reason: error.to_string() };
@@ -422,9 +427,9 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a method of a suite reads ranges of a server's content and the whole is read, or the
-    /// reverse.
-    fn is_of_suite_for_other_extent(&self, spec: &TrialSpec, readable: &ReadableTarget) -> bool {
+    /// Whether a suite names a method that reads ranges of a server's content although all of it is
+    /// raced, or a method that reads all of it although ranges are raced.
+    fn is_suite_method_for_other_extent(&self, spec: &TrialSpec, readable: &ReadableTarget) -> bool {
         let method = self.contenders.method(&spec.id.method);
         let reads_it = method.is_none_or(|method| reads_extent(method, spec.form.over, readable));
         spec.entry.named_by == NamedBy::Suite && !reads_it
@@ -478,7 +483,7 @@ impl Planner<'_> {
             return Err(format!("it answers {}, and never {work}", words.join(" or ")));
         }
         match *files_max {
-            Some(most) if readable.files > most => {
+            Some(most) if readable.file_count > most => {
                 Err(format!("of more than {most} files only with --all, or if its method is named"))
             }
             _ => Ok(readable),
@@ -486,7 +491,8 @@ impl Planner<'_> {
     }
 }
 
-/// Whether a command of a suite decodes with a dictionary and there is none, or the reverse.
+/// Whether a suite's command decodes with a dictionary although the user names none, or without one
+/// although the user names one.
 fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool {
     let is_of_suite = spec.id.method.contender == COMMAND && spec.entry.named_by == NamedBy::Suite;
     is_of_suite && spec.form.archive.is_some() && spec.entry.has_dictionary != readable.has_dictionary
@@ -495,10 +501,10 @@ fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool 
 /// Name of the parameter of methods that request byte ranges.
 const PART_PARAMETER: &str = "part_bytes";
 
-/// Whether a method reads as much of a server's content as is read: all of it, or the ranges of a
-/// list. Controls do not read the target.
+/// Whether a method reads the part of a server's content that is raced: all of it, or the ranges of
+/// a list. Always true for controls, which do not read the target.
 fn reads_extent(method: &MethodLine, over: Transport, readable: &ReadableTarget) -> bool {
-    !over.has_server() || method.cache == Cache::None || method.ranges == readable.is_ranges_only
+    !over.has_server() || method.cache == Cache::None || method.ranges == readable.has_only_ranges_read
 }
 
 /// Refuses a method that cannot read the target.
@@ -510,7 +516,7 @@ fn check_can_read(
     let method = &choice.method;
     let (reads, decodes, is_suited) = (method.reads, !method.decodes.is_empty(), over.suits(method));
     let needs_ranges = method.ranges || method.params.iter().any(|param| param.name == PART_PARAMETER);
-    let lacks_ranges = needs_ranges && !readable.has_ranges;
+    let lacks_ranges = needs_ranges && !readable.answers_ranges;
     let other_walk = readable.other_walk.filter(|_| reads == Reads::Folder);
     let lacks_extent = !reads_extent(method, over, readable);
     let lacks_tls = readable.is_encrypted && !method.tls && reads != Reads::Object;
@@ -553,20 +559,22 @@ fn check_can_read(
     Err(ResolveError::Unavailable(what.to_owned()))
 }
 
-/// A limit is measured in one state: the device's limit in the cold state, limits of cached files
-/// in the warm state, unless only the cold state is raced.
-fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
+/// Whether a trial measures a limit that another state measures. The device's limit is measured in
+/// the cold state, and limits of cached files in the warm state, unless only the cold state is
+/// raced.
+fn is_measured_in_other_state(plan: &Plan, trial: &Trial) -> bool {
     match trial.limit() {
         Some(LimitKind::Device) => trial.state == CacheState::Warm,
         Some(LimitKind::Memory) | None => false,
-        // No control of these limits reads the target as it is.
+        // The controls of these limits do not read the target itself, so its cold state is
+        // irrelevant.
         Some(_) => trial.state == CacheState::Cold && plan.states.contains(&CacheState::Warm),
     }
 }
 
-/// A method that bypasses the page cache is judged in the cold state; in the warm state it is
-/// reported only if there is no cold state.
-fn make_absent_when_warm(plan: &mut Plan, trial: Trial) {
+/// Reports that a method bypasses the page cache, unless the cold state is raced, in which it is
+/// judged.
+fn report_bypass_if_only_warm(plan: &mut Plan, trial: Trial) {
     if !plan.states.contains(&CacheState::Cold) {
         let reason = "reads past the page cache: judged among the cold".to_owned();
         plan.absent.push((trial, Outcome::Unavailable { reason }));

@@ -2,7 +2,7 @@
 //! and the reference. The reference is found among the trials of a plan or else added to them; if
 //! neither works, it is an error that lists the nearest names.
 
-use super::{PlanError, PlanOption, Planner, TrialSpec, every_method_id};
+use super::{PlanError, PlanOption, Planner, TrialSpec, methods_with_scans};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use readlab_catalog::language::Languages;
 use readlab_catalog::roster::Roster;
@@ -30,9 +30,9 @@ pub(super) fn name_matches(name: &TrialId, id: &TrialId) -> bool {
 }
 
 impl Planner<'_> {
-    /// Adds the reference that the user named, unless the plan has it. If a contender offers the
-    /// method, the location gets a trial of it, which may be absent with the reason; a name of no
-    /// method gets none. A command is never added, because a misspelled one would be run.
+    /// Adds a trial of the reference that the user named, unless the plan has one. The trial may be
+    /// absent for a reason. If no contender offers the method, the option has no effect. A command
+    /// is never added, because a misspelled one would be run.
     pub(super) fn add_reference(&mut self, state: CacheState) -> Result<(), PlanError> {
         let Some(reference) = &self.selection.reference else { return Ok(()) };
         let measured = self.plan.trials.iter().map(|planned| &planned.trial);
@@ -47,20 +47,20 @@ impl Planner<'_> {
         let form = method.and_then(|method| self.selection.forms_of(method).into_iter().next());
         let Some((form, _)) = form else {
             let why = self.no_reference_error(reference);
-            self.without_effect.add(PlanOption::Reference, why);
+            self.options_without_effect.add(PlanOption::Reference, why);
             return Ok(());
         };
         let spec = TrialSpec::new(reference.clone(), form);
         let work = self.selection.work(form);
         match self.resolve(&spec, work, self.selection.readable.get(&form)) {
             Err(
-                ResolveError::Unknown { .. }
+                ResolveError::UnknownMethod { .. }
                 | ResolveError::NoScan { .. }
-                | ResolveError::NoChoice { .. }
+                | ResolveError::NoScanChoice { .. }
                 | ResolveError::NoContender(_),
             ) => {
                 let why = self.no_reference_error(reference);
-                self.without_effect.add(PlanOption::Reference, why);
+                self.options_without_effect.add(PlanOption::Reference, why);
             }
             Err(ResolveError::Params(error)) => return Err(error.into()),
             Err(ResolveError::NoWork { .. } | ResolveError::Unavailable(_)) | Ok(_) => {}
@@ -69,15 +69,15 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The error that no trial has this name. A name without a scan is compared with names without
-    /// their scans.
+    /// The error for a reference that no trial is called by, with the nearest names. If the
+    /// reference has no scan, names are compared without their scans.
     fn no_reference_error(&self, reference: &TrialId) -> PlanError {
         let has_command = self.plan.trials.iter().any(|planned| planned.trial.contender() == COMMAND);
         if reference.method.contender == COMMAND && !has_command {
             return PlanError::NoCommand(reference.clone(), reference.method.method.clone());
         }
         let planned = self.plan.trials.iter().map(|planned| planned.trial.id.method.clone());
-        let offered = every_method_id(self.contenders, self.selection).into_iter().map(|it| it.id);
+        let offered = methods_with_scans(self.contenders, self.selection).into_iter().map(|it| it.id);
         let read = planned.chain(offered).filter(|id| !self.contenders.is_control(id));
         let named =
             |id: MethodId| MethodId { scan: id.scan.filter(|_| reference.method.scan.is_some()), ..id };
@@ -93,14 +93,14 @@ pub(in crate::experiment) fn mark_first_named(plan: &mut Plan, named: &[Requeste
     for condition in of_trials.collect::<BTreeSet<_>>() {
         for name in named {
             let mut here = plan.trials.iter_mut().filter(|it| (it.trial.state, it.trial.target) == condition);
-            let first = here.find(|it| !it.trial.is_control() && is_named(&it.trial.id, name));
+            let first = here.find(|it| !it.trial.is_control() && request_means_trial(&it.trial.id, name));
             first.into_iter().for_each(|it| it.is_first_named = true);
         }
     }
 }
 
-/// Whether a name that the user gave means a trial, possibly among others.
-fn is_named(id: &TrialId, name: &Requested) -> bool {
+/// Whether something that the user requested means a trial, possibly beside other trials.
+fn request_means_trial(id: &TrialId, name: &Requested) -> bool {
     let is_it = |name: &str| TrialId::parse_written(name).is_ok_and(|name| name_matches(&name, id));
     match name {
         Requested::Command(words) => is_it(&format!("{COMMAND}/{words}")),
@@ -118,7 +118,7 @@ fn is_named(id: &TrialId, name: &Requested) -> bool {
 /// A name or a glob with its settings.
 #[derive(Debug, Clone)]
 pub struct MethodPattern {
-    set: GlobSet,
+    globs: GlobSet,
     pub(super) params: Params,
     /// Whether the pattern is a name, without any character of a glob.
     pub(super) is_name: bool,
@@ -132,11 +132,11 @@ impl MethodPattern {
         set.add(Glob::new(pattern)?);
         set.add(Glob::new(&format!("{pattern}/*"))?);
         let is_name = !pattern.contains(['*', '?', '[', '{']);
-        Ok(MethodPattern { set: set.build()?, params, is_name })
+        Ok(MethodPattern { globs: set.build()?, params, is_name })
     }
 
     pub fn matches(&self, id: &MethodId) -> bool {
-        self.set.is_match(id.to_string())
+        self.globs.is_match(id.to_string())
     }
 
     pub fn matches_trial(&self, id: &TrialId) -> bool {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_trial_is_named_by_its_command_its_method_or_its_language() {
-        let is_it = |id: &str, name: Requested| is_named(&id.parse().unwrap(), &name);
+        let is_it = |id: &str, name: Requested| request_means_trial(&id.parse().unwrap(), &name);
         let text = str::to_owned;
         assert!(is_it("rust/mmap/avx2", Requested::Method(text("rust/mmap/*"))));
         assert!(is_it("rust/mmap/avx2", Requested::Method(text("rust/mmap"))));

@@ -28,7 +28,7 @@ impl ResolvedTrial {
             trial,
             choice,
             warmup,
-            collects,
+            collects_garbage: collects,
             role,
             block: 0,
             is_first_named: false,
@@ -40,7 +40,7 @@ impl ResolvedTrial {
 /// The purpose of a method's readings: the user's own programs and commands serve as baselines.
 fn role(method: &MethodId, by: NamedBy) -> Role {
     if method.contender == COMMAND && by == NamedBy::Suite {
-        Role::Common
+        Role::SuiteBaseline
     } else if method.contender == COMMAND || Roster::built_in().entry(&method.contender).is_none() {
         Role::Baseline
     } else if snippet::is_usual(method) {
@@ -61,5 +61,5 @@ pub(in crate::experiment) fn resolve(
         .contender(&method.contender)
         .ok_or_else(|| ResolveError::NoContender(method.contender.clone()))?;
     let choice = contender.resolve(method, params, work)?;
-    Ok(ResolvedTrial { choice, warmup: contender.warmup, collects: contender.collects })
+    Ok(ResolvedTrial { choice, warmup: contender.warmup, collects: contender.collects_garbage })
 }

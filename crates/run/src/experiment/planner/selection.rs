@@ -3,7 +3,7 @@
 
 use super::{MethodPattern, reads_extent};
 use readlab_catalog::language::LanguageChoice;
-use readlab_model::corpus::Form;
+use readlab_model::corpus::FileForm;
 use readlab_model::target::TargetIndex;
 use readlab_model::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
@@ -21,22 +21,24 @@ pub struct Selection {
     /// commands among the entries.
     pub globs: Vec<String>,
     pub params: Params,
-    /// The gaps up to which ranges are merged. Each method that merges ranges takes part with each gap.
+    /// The gaps up to which ranges are merged. Each method that merges ranges takes part with each
+    /// gap.
     pub merge_gaps: Vec<u64>,
     pub readable: ReadableTargets,
     /// The reference that the user named. It always takes part.
     pub reference: Option<TrialId>,
     /// The languages that take part; controls, commands and the reference always do.
     pub languages: LanguageChoice,
-    /// Whether an entry that cannot read the target is reported with the reason, or left out.
+    /// Whether an entry that cannot read the target is reported with the reason, instead of being
+    /// left out.
     pub reports_unreadable: bool,
 }
 
 /// The form in which trials read a target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TargetForm {
-    /// The archive that is decoded, if there is one.
-    pub archive: Form,
+    /// The archive that is decoded; `None` if the bytes are read as they are.
+    pub archive: FileForm,
     /// Transport of the bytes. Archives are decoded from files only.
     pub over: Transport,
 }
@@ -46,42 +48,47 @@ pub type ReadableTargets = BTreeMap<TargetForm, ReadableTarget>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadableTarget {
-    pub target: TargetIndex,
-    /// The work on the bytes unless a trial names another.
+    /// The number of the target in the record.
+    pub target_index: TargetIndex,
+    /// The work on the bytes, unless a trial names another.
     pub work: Work,
+    /// Whether only a part of the file is read.
     pub is_part: bool,
     /// Whether only the ranges of a list are read from a server.
-    pub is_ranges_only: bool,
+    pub has_only_ranges_read: bool,
     /// Whether the target is a zstd archive that needs a dictionary.
     pub has_dictionary: bool,
     /// Whether the target's server accepts only encrypted connections.
     pub is_encrypted: bool,
-    pub has_ranges: bool,
-    /// Why walking a tree's folder would find other files than the list, if so.
+    /// Whether the target's server answers requests for ranges; true for files.
+    pub answers_ranges: bool,
+    /// Why walking the folder of a tree would find other files than the tree has; `None` if it
+    /// would find the same files.
     pub other_walk: Option<OtherWalk>,
-    pub files: u64,
+    pub file_count: u64,
+    /// Why no trial can read the target; `None` if trials can.
     pub unreadable_reason: Option<String>,
 }
 
 impl ReadableTarget {
-    /// All bytes of a readable target.
-    pub fn plain(target: TargetIndex, work: Work) -> ReadableTarget {
+    /// A target whose bytes are all read as they are.
+    pub fn plain(target_index: TargetIndex, work: Work) -> ReadableTarget {
         ReadableTarget {
-            target,
+            target_index,
             work,
             is_part: false,
-            is_ranges_only: false,
+            has_only_ranges_read: false,
             has_dictionary: false,
             is_encrypted: false,
-            has_ranges: true,
+            answers_ranges: true,
             other_walk: None,
-            files: 1,
+            file_count: 1,
             unreadable_reason: None,
         }
     }
 
     /// The bytes of a single file, not decoded.
-    pub fn of_bytes(work: Work) -> ReadableTargets {
+    pub fn single_file(work: Work) -> ReadableTargets {
         ReadableTargets::from([(TargetForm::default(), ReadableTarget::plain(TargetIndex::new(0), work))])
     }
 }
@@ -92,14 +99,15 @@ pub(super) struct TrialSpec {
     pub(super) id: TrialId,
     pub(super) form: TargetForm,
     pub(super) entry: SuiteEntry,
-    /// Whether the trial is reported with the reason, or left out, if it cannot read the target.
-    pub(super) is_reported: bool,
+    /// Whether a trial that cannot read the target is reported with the reason, instead of being
+    /// left out.
+    pub(super) is_reported_if_unreadable: bool,
 }
 
 impl TrialSpec {
-    /// A trial of which only the name is given.
+    /// A trial without a suite's entry.
     pub(super) fn new(id: TrialId, form: TargetForm) -> TrialSpec {
-        TrialSpec { id, form, entry: SuiteEntry::default(), is_reported: true }
+        TrialSpec { id, form, entry: SuiteEntry::default(), is_reported_if_unreadable: true }
     }
 }
 
@@ -116,7 +124,7 @@ impl Selection {
 
     /// The first of the targets. A trial that can read none of the targets is reported at this one.
     pub(super) fn first_target(&self) -> TargetIndex {
-        self.readable.values().map(|readable| readable.target).min().unwrap_or_default()
+        self.readable.values().map(|readable| readable.target_index).min().unwrap_or_default()
     }
 
     pub(super) fn transports(&self) -> BTreeSet<Transport> {
@@ -127,7 +135,7 @@ impl Selection {
     /// each transport, with `false`.
     pub(super) fn forms_of(&self, method: &MethodLine) -> Vec<(TargetForm, bool)> {
         let transports = self.transports();
-        let archives: Vec<Form> = match &method.decodes[..] {
+        let archives: Vec<FileForm> = match &method.decodes[..] {
             [] => vec![None],
             decoded => decoded.iter().copied().map(Some).collect(),
         };
@@ -189,7 +197,7 @@ impl Selection {
     pub(super) fn spec_of(&self, entry: &SuiteEntry) -> Result<TrialSpec, TrialError> {
         let id = TrialId::parse_written(&entry.trial)?;
         let form = TargetForm { archive: entry.form, over: entry.over };
-        Ok(TrialSpec { id, form, entry: entry.clone(), is_reported: self.reports_unreadable })
+        Ok(TrialSpec { id, form, entry: entry.clone(), is_reported_if_unreadable: self.reports_unreadable })
     }
 
     /// The trial of a method that a glob matched. If an entry names the method too, it has the work

@@ -15,6 +15,7 @@ use std::time::Duration;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FirstLines {
     lines: Vec<Line>,
+    /// Time that the run had taken when it was interrupted.
     earlier: Duration,
 }
 
@@ -40,21 +41,22 @@ impl InterruptedRun {
         let header = [Line::Header(Box::new(record.header.clone()))];
         FirstLines {
             lines: header.into_iter().chain(targets).chain(contenders).chain(fleet).collect(),
-            earlier: self.earlier,
+            earlier: self.earlier_elapsed,
         }
     }
 
-    pub fn of_rank(mut self, rank: u32) -> anyhow::Result<InterruptedRun> {
+    /// The run as this rank resumes it, on its own file.
+    pub fn for_rank(mut self, rank: u32) -> anyhow::Result<InterruptedRun> {
         let fleet = self.fleet()?;
         let (share, ranks) = (fleet.share, fleet.ranks.len());
         let own = fleet.ranks.get(rank as usize).with_context(|| format!("it had {ranks} ranks"))?.clone();
         let readers = u32::try_from(ranks).ok().and_then(NonZero::new).context("it had no ranks")?;
-        self.split = (share == Share::Split).then_some(SplitReader { reader: rank, readers });
+        self.split_reader = (share == Share::Split).then_some(SplitReader { reader: rank, readers });
         for facts in self.record.targets.iter_mut() {
             (facts.path, facts.path_hex) = (own.path.clone(), None);
             facts.digest.clone_from(&own.digest);
-            // The decoded content is of rank 0's file; a rank's own archive is known by its own
-            // digest.
+            // The record has the decoded content of rank 0's file. The digest of the archive shows
+            // whether the file of another rank is unchanged.
             facts.decoded = None;
         }
         if rank > 0 {
@@ -65,7 +67,7 @@ impl InterruptedRun {
 }
 
 impl FirstLines {
-    pub fn of_rank(self, rank: u32) -> anyhow::Result<InterruptedRun> {
+    pub fn for_rank(self, rank: u32) -> anyhow::Result<InterruptedRun> {
         let mut lines = self.lines.into_iter();
         let Some(Line::Header(header)) = lines.next() else { unreachable!("a header comes first") };
         let mut record = Record::new(*header);
@@ -73,7 +75,8 @@ impl FirstLines {
         let resume_plan = super::resume_plan(RunKind::Race, &record)?;
         // Only rank 0 draws flame graphs.
         let folder = PathBuf::from(Path::new("."));
-        let run = InterruptedRun { record, resume_plan, folder, earlier: self.earlier, split: None };
-        run.of_rank(rank)
+        let run =
+            InterruptedRun { record, resume_plan, folder, earlier_elapsed: self.earlier, split_reader: None };
+        run.for_rank(rank)
     }
 }

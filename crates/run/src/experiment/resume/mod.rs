@@ -11,7 +11,7 @@ use super::header_lines::OpeningLines;
 use super::planner::{self, resolve};
 use super::recorder::Recorder;
 use super::target_spec::{Examination, ExaminedTarget, SplitReader, TargetSpec, check_drop_caches};
-use super::targets::{ExpectedAnswers, OpenTarget, serve, split_known_targets};
+use super::targets::{ExpectedAnswers, OpenTarget, split_known_targets, start_servers};
 use super::together::{ArrangedTargets, ReaderGroup};
 use super::{Experiment, Procedure, Rounds, header_lines, participants};
 use crate::live::Live;
@@ -43,9 +43,9 @@ pub struct InterruptedRun {
     resume_plan: ResumePlan,
     folder: PathBuf,
     /// Time that the run had taken when it was interrupted.
-    earlier: Duration,
-    /// The part of the file that a rank of a fleet reads.
-    split: Option<SplitReader>,
+    earlier_elapsed: Duration,
+    /// The part of the file that a rank of a fleet reads; `None` if whole files are read.
+    split_reader: Option<SplitReader>,
 }
 
 impl InterruptedRun {
@@ -53,15 +53,16 @@ impl InterruptedRun {
     pub fn open(kind: RunKind, path: &Path) -> anyhow::Result<(InterruptedRun, RecordWriter)> {
         let writer = RecordWriter::reopen(path)?;
         let (record, written) = writer.read_back()?;
-        let earlier = elapsed_before(&record, written).with_context(|| display_path(path))?;
+        let earlier_elapsed = elapsed_before(&record, written).with_context(|| display_path(path))?;
         let resume_plan = resume_plan(kind, &record).with_context(|| display_path(path))?;
         // The commands of a record that another user may write to would run with this user's
-        // rights. The plan names what is run; the trials of the record may be fewer, or others.
+        // rights. The plan is examined, because it decides which commands run; the trial lines of
+        // the record may differ from it.
         if resume_plan.trials.iter().any(|trial| trial.contender() == COMMAND) {
             trust::check(path)?;
         }
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-        Ok((InterruptedRun { record, resume_plan, folder, earlier, split: None }, writer))
+        Ok((InterruptedRun { record, resume_plan, folder, earlier_elapsed, split_reader: None }, writer))
     }
 }
 
@@ -71,51 +72,58 @@ impl Experiment {
         recorder: &Recorder,
         quiet: bool,
     ) -> anyhow::Result<Experiment> {
-        let InterruptedRun { mut record, resume_plan, folder, earlier, split } = interrupted;
+        let InterruptedRun { mut record, resume_plan, folder, earlier_elapsed, split_reader } = interrupted;
         let begun = Instant::now();
         if resume_plan.drop_caches {
             check_drop_caches()?;
         }
-        let mut examined = examine(&resume_plan, &record.targets, split)?;
-        let servers = serve(&mut examined, &resume_plan.server)?;
-        let mut targets = open_all(&resume_plan, examined)?;
-        let contenders = contenders(&resume_plan, &record, recorder.live(), quiet)?;
-        let mut plan = plan(&resume_plan, &contenders)?;
+        let mut examined = examine(&resume_plan, &record.targets, split_reader)?;
+        let servers = start_servers(&mut examined, &resume_plan.server)?;
+        let mut targets = open_same_targets(&resume_plan, examined)?;
+        let contenders = same_contenders(&resume_plan, &record, recorder.live(), quiet)?;
+        let mut plan = resumed_plan(&resume_plan, &contenders)?;
         record.header.reference.iter().for_each(|reference| plan.set_baseline(reference));
         planner::mark_first_named(&mut plan, &resume_plan.requested);
-        let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
-        let copying = Deadline::of_step(COPYING_STEP, &resume_plan.rules, begun);
-        let same = RepeatedAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
+        let deadline = Deadline::for_resumed_reading(&resume_plan.rules, begun, earlier_elapsed);
+        let copying = Deadline::for_step(COPYING_STEP, &resume_plan.rules, begun);
+        let same = RepeatedAnswers {
+            resume_plan: &resume_plan,
+            recorded_targets: &record.targets,
+            deadline,
+            recorder,
+        };
         let expected = same.find(&mut targets)?;
         let (targets, caches) = split_known_targets(targets, expected);
-        let (shape, eviction) = (ReaderGroup::of_record(&record), Eviction::of_run(resume_plan.drop_caches));
-        let mut arranged = shape.arrange(plan, targets, caches, None, eviction, &|_| copying.check())?;
+        let (reader_group, eviction) =
+            (ReaderGroup::of_record(&record), Eviction::of_run(resume_plan.drop_caches));
+        let mut arranged =
+            reader_group.arrange(plan, targets, caches, None, eviction, &|_| copying.check())?;
         if record.targets.iter().any(TargetFacts::is_size_group) {
-            let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
+            let deadline = Deadline::for_resumed_reading(&resume_plan.rules, begun, earlier_elapsed);
             arranged = arranged.with_size_groups(resume_plan.drop_caches, &deadline, recorder)?;
         }
         // The record already has the facts of its targets.
         let ArrangedTargets { targets, caches, plan, .. } = arranged;
-        let resumed = Line::Resumed(resumption(&plan, &record, earlier)?);
+        let resumed = Line::Resumed(new_resumption(&plan, &record, earlier_elapsed)?);
         let lines: Vec<Line> =
             [resumed].into_iter().chain(restart_warning(&resume_plan, &record.header)).collect();
         lines.iter().cloned().for_each(|line| record.add(line));
         Ok(Experiment {
             kind: record.header.kind,
-            opening: OpeningLines::Rest(lines),
+            opening: OpeningLines::Resumed(lines),
             targets,
             caches,
             servers,
             contenders: Rc::new(contenders),
             plan,
-            procedure: Procedure::Rounds(Rounds::Rest(Box::new(record))),
+            procedure: Procedure::Rounds(Rounds::Resumed(Box::new(record))),
             inspect: inspect_plan(&resume_plan, &folder)?,
-            requested: resume_plan.requested,
-            shape,
+            requested_names: resume_plan.requested,
+            reader_group,
             settings: None,
             memory: None,
             begun,
-            earlier,
+            earlier_elapsed,
         })
     }
 }
@@ -154,7 +162,7 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     );
     // The record has a target for each number of readers, and one for each size group of a tree.
     let groups = record.targets.iter().filter(|facts| facts.is_size_group()).count();
-    let targets = groups + ReaderGroup::of_record(record).counts().len().max(plan.targets.len());
+    let targets = groups + ReaderGroup::of_record(record).reader_counts().len().max(plan.targets.len());
     let is_complete = record.targets.len() == targets
         && !plan.targets.is_empty()
         && plan.trials.iter().all(|trial| plan.targets.get(trial.target).is_some());
@@ -197,7 +205,7 @@ fn examine(
     before: &Targets<TargetFacts>,
     split: Option<SplitReader>,
 ) -> anyhow::Result<Vec<ExaminedTarget>> {
-    let deadline = Deadline::of_step(ASKING_STEP, &plan.rules, Instant::now());
+    let deadline = Deadline::for_step(ASKING_STEP, &plan.rules, Instant::now());
     let (allow_device, server) = (plan.allow_device, &plan.server);
     let examination = Examination { allow_device, server, deadline: &deadline };
     let mut targets = Vec::new();
@@ -211,13 +219,13 @@ fn examine(
 
 /// Opens the targets, if they are the same files as before. Permissions and links may have changed
 /// meanwhile, and after a restart of the machine a device may have another number.
-fn open_all(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<Vec<OpenTarget>> {
+fn open_same_targets(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<Vec<OpenTarget>> {
     let is_restarted = machine::boot() != plan.boot;
     let finds_names = plan.trials.iter().any(|trial| trial.work.finds_names());
     let mut targets = Vec::new();
     for (examined, before) in examined.into_iter().zip(&plan.targets) {
         let open = OpenTarget::open(examined, plan.drop_caches, finds_names)?;
-        if let (Some(before), Some(mut now)) = (before.identity, open.cache.identity()) {
+        if let (Some(before), Some(mut now)) = (before.identity, open.cache_control.identity()) {
             now.ctime = before.ctime;
             if is_restarted {
                 now.dev = before.dev;
@@ -231,10 +239,10 @@ fn open_all(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<
     Ok(targets)
 }
 
-/// The expected answers, compared with those of the interrupted run.
+/// Finds the expected answers again, and compares them with those of the interrupted run.
 struct RepeatedAnswers<'a> {
     resume_plan: &'a ResumePlan,
-    before: &'a Targets<TargetFacts>,
+    recorded_targets: &'a Targets<TargetFacts>,
     deadline: Deadline,
     recorder: &'a Recorder,
 }
@@ -242,7 +250,7 @@ struct RepeatedAnswers<'a> {
 impl RepeatedAnswers<'_> {
     fn find(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
         let mut all = Vec::<ExpectedAnswers>::new();
-        for (target, before) in targets.iter_mut().zip(self.before) {
+        for (target, before) in targets.iter_mut().zip(self.recorded_targets) {
             let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
             let facts = &target.target.facts;
             let is_same =
@@ -263,8 +271,8 @@ impl RepeatedAnswers<'_> {
         Ok(all)
     }
 
-    /// The decoded content of the user's own archive with this number, if trials decode it. The
-    /// archives of a suite are made from the first target.
+    /// Decodes the target with this number if it is the user's own archive and trials decode it.
+    /// The archives of a suite are not decoded, because they are made from the first target.
     fn decode_user_archive(
         &self,
         index: TargetIndex,
@@ -274,20 +282,25 @@ impl RepeatedAnswers<'_> {
         let is_own = self.resume_plan.targets[index].archive.is_none();
         let mut trials = self.resume_plan.trials.iter().filter(|trial| is_own && trial.target == index);
         let Some(archive) = trials.find_map(|trial| trial.decodes) else { return Ok(()) };
-        let before = &self.before[index];
+        let before = &self.recorded_targets[index];
         let path = &before.path;
         target
             .decode_once(expected, archive, &self.deadline, self.recorder)
             .map_err(|reason| anyhow!("{path}: {reason}"))?;
         let before = before.decoded.as_ref().map(|decoded| &decoded.digest);
-        let now = expected.decoded.as_ref().map(|content| &content.digest);
+        let now = expected.decoded_truth.as_ref().map(|content| &content.digest);
         ensure!(before.is_none() || before == now, "{path}: what comes out is not what it was: begin anew");
         Ok(())
     }
 }
 
 /// The contenders that took part, if they are the same as before.
-fn contenders(plan: &ResumePlan, record: &Record, live: &Live, quiet: bool) -> anyhow::Result<Contenders> {
+fn same_contenders(
+    plan: &ResumePlan,
+    record: &Record,
+    live: &Live,
+    quiet: bool,
+) -> anyhow::Result<Contenders> {
     let rosters: Vec<PathBuf> = plan.rosters.iter().map(PathBuf::from).collect();
     let participation = |entry: &RosterEntry| {
         let is_needed = plan.trials.iter().any(|trial| trial.contender() == entry.name);
@@ -314,8 +327,8 @@ fn contenders(plan: &ResumePlan, record: &Record, live: &Live, quiet: bool) -> a
     Ok(contenders)
 }
 
-/// The plan as it was, with the contenders' present methods.
-fn plan(plan: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
+/// The plan of the interrupted run, with the contenders' present methods.
+fn resumed_plan(plan: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
     let trials = plan.trials.iter().map(|trial| planned_trial(trial, contenders));
     Ok(Plan {
         trials: trials.collect::<anyhow::Result<_>>()?,
@@ -339,15 +352,15 @@ fn planned_trial(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Plann
     Ok(resolved.planned_trial(Trial { id, ..trial.clone() }, NamedBy::User))
 }
 
-/// The inspections of contenders.
+/// The inspections of contenders that the plan asks for.
 fn inspect_plan(plan: &ResumePlan, folder: &Path) -> anyhow::Result<InspectPlan> {
     let record_folder = absolute_without_dot_dot(folder)?;
     let flame_graphs = plan.flame_graphs.as_ref();
     let paths = flame_graphs.map(|folder| FlameGraphPaths::new(PathBuf::from(folder), record_folder));
-    Ok(InspectPlan { flame_graphs: paths, trace: plan.trace })
+    Ok(InspectPlan { flame_graphs: paths, takes_trace: plan.trace })
 }
 
-fn resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result<Resumption> {
+fn new_resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result<Resumption> {
     let reopen = round::reopen(record);
     let next = ResumeState::from_record(record).next_state_and_round(plan, &reopen);
     let (state, round) = next.context("its plan has no state: begin anew")?;
@@ -355,13 +368,13 @@ fn resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result
     Ok(Resumption { at: Timestamp::now().to_string(), elapsed_ns, state, round, reopen })
 }
 
-/// A warning if the machine was restarted, or is another one.
+/// A warning if the machine was restarted or is another machine; otherwise `None`.
 fn restart_warning(plan: &ResumePlan, before: &Header) -> Option<Line> {
     if machine::boot() == plan.boot {
         return None;
     }
     let (was, is) = (before.machine.summary(), Machine::probe().summary());
-    Some(header_lines::warning(if was == is {
+    Some(header_lines::warning_line(if was == is {
         "the machine was started anew while the run was cut short: where a file lies in memory, and what else runs, is not as before".to_owned()
     } else {
         format!(

@@ -66,12 +66,13 @@ pub enum ReadingOrder {
     Name,
 }
 
-/// The methods that read unless others are named. The first is the published experiment's.
+/// The methods that read if the user names none. The first is the method of the published
+/// experiment.
 const DEFAULT_METHODS: [&str; 4] =
     ["rust/whole", "rust/read@buffer=128KiB", "rust/direct@buffer=1MiB", "rust/dontcache@buffer=128KiB"];
 
 impl SweepConfig {
-    pub fn trials(&self) -> Vec<String> {
+    pub fn trial_names(&self) -> Vec<String> {
         if self.methods.is_empty() {
             DEFAULT_METHODS.map(str::to_owned).to_vec()
         } else {
@@ -79,15 +80,15 @@ impl SweepConfig {
         }
     }
 
-    pub fn size_list(&self) -> Vec<u64> {
+    pub fn sizes_bytes(&self) -> Vec<u64> {
         self.sizes.as_ref().map_or_else(|| PUBLISHED_SIZES.to_vec(), |sizes| sizes.0.clone())
     }
 
     pub fn total_bytes(&self) -> u64 {
-        self.size_list().iter().sum::<u64>().saturating_mul(u64::from(self.repeat))
+        self.sizes_bytes().iter().sum::<u64>().saturating_mul(u64::from(self.repeat))
     }
 
-    pub fn requested(&self) -> Vec<Requested> {
+    pub fn requested_names(&self) -> Vec<Requested> {
         self.methods.iter().cloned().map(Requested::Method).collect()
     }
 
@@ -112,11 +113,11 @@ impl SweepConfig {
     }
 }
 
-/// Sizes in the order in which files are written.
+/// Sizes in bytes, in the order in which files are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes(pub Vec<u64>);
 
-/// Fourteen decimal sizes from 10 kB to 2 GB: the number and range of the published experiment's.
+/// Fourteen decimal sizes from 10 kB to 2 GB, the number and the range of the published experiment.
 pub const PUBLISHED_SIZES: [u64; 14] = [
     10_000,
     20_000,
@@ -178,16 +179,16 @@ mod tests {
     #[test]
     fn every_size_is_written_as_often_as_it_is_repeated() {
         assert_eq!(config("--sizes 10kB,1MB --repeat 3").total_bytes(), 3 * 1_010_000);
-        assert_eq!(config("").size_list(), PUBLISHED_SIZES);
+        assert_eq!(config("").sizes_bytes(), PUBLISHED_SIZES);
     }
 
     #[test]
     fn the_usual_methods_read_and_are_not_requested() {
-        assert_eq!(config("").trials(), DEFAULT_METHODS);
-        assert_eq!(config("").requested(), []);
+        assert_eq!(config("").trial_names(), DEFAULT_METHODS);
+        assert_eq!(config("").requested_names(), []);
         let named = config("--method rust/mmap");
-        assert_eq!(named.trials(), ["rust/mmap"]);
-        assert_eq!(named.requested(), [Requested::Method("rust/mmap".to_owned())]);
+        assert_eq!(named.trial_names(), ["rust/mmap"]);
+        assert_eq!(named.requested_names(), [Requested::Method("rust/mmap".to_owned())]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub struct WrittenFile {
     pub answer: Answer,
 }
 
+/// The list of the written files, which a kept folder holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Manifest {
@@ -62,7 +63,7 @@ pub enum SweepError {
     #[error("{}: {cause}", display_path(.path))]
     Refused { path: PathBuf, cause: String },
     #[error("the files would hold {}, --max-bytes allows {}", Bytes(*wanted_bytes), Bytes(*allowed_bytes))]
-    TooMany { wanted_bytes: u64, allowed_bytes: u64 },
+    TooManyBytes { wanted_bytes: u64, allowed_bytes: u64 },
     #[error("interrupted")]
     Interrupted,
 }
@@ -77,7 +78,7 @@ impl SweepError {
 const MADE_BY: &str = "readlab sweep";
 const MANIFEST_FILE: &str = "sweep.json";
 
-/// Free space that must remain beside a twentieth of the written bytes.
+/// Free space that must remain, in addition to a twentieth of the written bytes.
 const FREE_MARGIN_BYTES_MIN: u64 = 64 << 20;
 
 impl SweepFolder {
@@ -88,9 +89,9 @@ impl SweepFolder {
         allowed_bytes: Option<u64>,
     ) -> Result<SweepFolder, SweepError> {
         if let Some(allowed_bytes) = allowed_bytes.filter(|allowed| total_bytes > *allowed) {
-            return Err(SweepError::TooMany { wanted_bytes: total_bytes, allowed_bytes });
+            return Err(SweepError::TooManyBytes { wanted_bytes: total_bytes, allowed_bytes });
         }
-        check_space(parent, total_bytes)?;
+        check_free_space(parent, total_bytes)?;
         let made = Scratch::make(parent, "sweep").map_err(io_error_at(parent))?;
         Ok(SweepFolder { origin: FolderOrigin::Own(made), files: Vec::new() })
     }
@@ -126,8 +127,8 @@ impl SweepFolder {
         Ok(SweepFolder { origin: FolderOrigin::Kept(path.to_owned()), files: manifest.files })
     }
 
-    /// Reads every file and compares its content with what was written. This fills the page cache
-    /// and every cache below it, so it runs after all measurements.
+    /// Reads every file and compares its content with what was written. Must run after all
+    /// measurements, because it fills the page cache and every cache below it.
     pub fn check_content(&self) -> Result<(), SweepError> {
         let changed = |cause: String| SweepError::refused(self.path(), cause);
         for file in &self.files {
@@ -161,14 +162,15 @@ impl SweepFolder {
         Ok(())
     }
 
-    pub fn in_directory_order(&self) -> Result<Vec<usize>, SweepError> {
+    /// The indexes of the files, in the order in which the folder lists them.
+    pub fn indexes_in_directory_order(&self) -> Result<Vec<usize>, SweepError> {
         let index = |name: &OsString| self.files.iter().position(|file| *name == *file.name);
         Ok(file_names(self.path())?.iter().filter_map(index).collect())
     }
 }
 
-/// Names and recipes of the files in the order of writing, which cycles through the sizes.
-pub fn recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(String, Recipe)> {
+/// The names and recipes of the files, in the order of writing, which cycles through the sizes.
+pub fn named_recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(String, Recipe)> {
     let one = |cycle: u32, at: usize, size_bytes: u64| {
         let number = u64::from(cycle) * sizes.len() as u64 + at as u64;
         let name = format!("{number:04}-{}.bin", Bytes(size_bytes).to_string().replace(' ', ""));
@@ -180,7 +182,7 @@ pub fn recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(
         .collect()
 }
 
-fn check_space(folder: &Path, total_bytes: u64) -> Result<(), SweepError> {
+fn check_free_space(folder: &Path, total_bytes: u64) -> Result<(), SweepError> {
     let free_bytes = filesystem::free_bytes(folder).map_err(io_error_at(folder))?;
     let needed_bytes = total_bytes.saturating_add(total_bytes / 20).saturating_add(FREE_MARGIN_BYTES_MIN);
     if free_bytes < needed_bytes {
@@ -208,7 +210,7 @@ mod tests {
 
     fn sweep_folder(parent: &Path) -> SweepFolder {
         let mut folder = SweepFolder::make(parent, 30_000, None).unwrap();
-        for (name, recipe) in recipes(&[10_000, 512], 2, CorpusKind::A, 1) {
+        for (name, recipe) in named_recipes(&[10_000, 512], 2, CorpusKind::A, 1) {
             write(&mut folder, name, recipe, WriteWay::Plain).unwrap();
         }
         folder
@@ -216,7 +218,7 @@ mod tests {
 
     #[test]
     fn sizes_are_cycled_through_and_no_two_files_share_a_seed() {
-        let made = recipes(&[10_000, 2_000_000_000], 2, CorpusKind::Random, 5);
+        let made = named_recipes(&[10_000, 2_000_000_000], 2, CorpusKind::Random, 5);
         let file_names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(file_names, ["0000-10.0kB.bin", "0001-2.00GB.bin", "0002-10.0kB.bin", "0003-2.00GB.bin"]);
         let seeds: BTreeSet<u64> = made.iter().map(|(_, recipe)| recipe.seed).collect();
@@ -273,7 +275,7 @@ mod tests {
     fn no_more_is_written_than_was_allowed_or_fits() {
         let parent = tempfile::tempdir().unwrap();
         let make = |total, allowed| SweepFolder::make(parent.path(), total, allowed).map(drop).unwrap_err();
-        assert!(matches!(make(11, Some(10)), SweepError::TooMany { .. }));
+        assert!(matches!(make(11, Some(10)), SweepError::TooManyBytes { .. }));
         let said = make(1 << 60, None).to_string();
         assert!(said.contains(" are needed, with a margin, and "), "{said}");
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);

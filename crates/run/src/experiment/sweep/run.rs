@@ -5,7 +5,7 @@
 
 use super::config::{ReadingOrder, SweepConfig};
 use super::unread::CacheProbeFile;
-use super::{SweepError, SweepFolder, WrittenFile, recipes, write};
+use super::{SweepError, SweepFolder, WrittenFile, named_recipes, write};
 use crate::experiment::header_lines::{NewRecord, OpeningLines};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, Selection};
 use crate::experiment::recorder::Recorder;
@@ -52,8 +52,8 @@ const PRIMED_WARNING: &str = "--primed: each file was read once, untimed, before
 pub struct Sweep {
     config: SweepConfig,
     folder: SweepFolder,
-    /// Folder in which readlab's own file may be written.
-    beside: PathBuf,
+    /// Folder in which readlab may write files of its own.
+    own_files_folder: PathBuf,
     begun: Instant,
 }
 
@@ -69,7 +69,7 @@ impl PreparedSweep {
     /// Finds the contenders, plans the trials of each file, and opens or creates the folder. All
     /// errors in the user's options are found here. `None` if the user wants to stop.
     pub fn prepare(config: &SweepConfig) -> anyhow::Result<Option<PreparedSweep>> {
-        let names = config.trials();
+        let names = config.trial_names();
         let contenders = Contenders::discover(&Roster::built_in(), |name| {
             names.iter().any(|trial| participants::is_trial_of(trial, name))
         });
@@ -83,29 +83,34 @@ impl Experiment {
     pub fn of_sweep(config: &SweepConfig, prepared: PreparedSweep, record_folder: &Path) -> Experiment {
         let PreparedSweep { contenders, plan, folder } = prepared;
         // Nothing is written into a folder that is only read.
-        let beside = if config.read_only { record_folder } else { &config.dir }.to_owned();
+        let own_files_folder = if config.read_only { record_folder } else { &config.dir }.to_owned();
         let begun = Instant::now();
-        let header = header_lines::header(RunKind::Sweep, config.seed, None, Vec::new(), None);
+        let header = header_lines::new_header(RunKind::Sweep, config.seed, None, Vec::new(), None);
         Experiment {
             kind: RunKind::Sweep,
             opening: OpeningLines::New(Box::new(NewRecord {
                 header,
                 targets: Targets::default(),
-                others: Vec::new(),
+                other_lines: Vec::new(),
             })),
             targets: Targets::default(),
             caches: Vec::new(),
             servers: Vec::new(),
             contenders: Rc::new(contenders),
             plan,
-            procedure: Procedure::Sweep(Box::new(Sweep { config: config.clone(), folder, beside, begun })),
+            procedure: Procedure::Sweep(Box::new(Sweep {
+                config: config.clone(),
+                folder,
+                own_files_folder,
+                begun,
+            })),
             inspect: InspectPlan::default(),
-            requested: config.requested(),
-            shape: ReaderGroup::One,
+            requested_names: config.requested_names(),
+            reader_group: ReaderGroup::One,
             settings: None,
             memory: None,
             begun,
-            earlier: Duration::ZERO,
+            earlier_elapsed: Duration::ZERO,
         }
     }
 }
@@ -129,18 +134,20 @@ impl Sweep {
         methods: Plan,
         recorder: &mut Recorder,
     ) -> anyhow::Result<EndReason> {
-        let Sweep { config, folder, beside, .. } = self;
+        let Sweep { config, folder, own_files_folder, .. } = self;
         let sweep_bytes = if config.read_only { 0 } else { config.total_bytes() };
         let allowed_bytes = config.max_bytes.map(|bytes| bytes.0);
-        let unread = CacheProbeFile::write([beside.as_path(), folder.path()], sweep_bytes, allowed_bytes);
+        let probe_file =
+            CacheProbeFile::write([own_files_folder.as_path(), folder.path()], sweep_bytes, allowed_bytes);
         if !config.read_only && !write_all(config, folder, recorder)? {
             return Ok(EndReason::Interrupted);
         }
-        let hidden_cache = probe_hidden_cache(unread, config.seed, recorder);
+        let hidden_cache = probe_hidden_cache(probe_file, config.seed, recorder);
         let targets = record_files(folder, hidden_cache, recorder)?;
-        let own = make_warm_up_file(beside, folder);
+        let own = make_warm_up_file(own_files_folder, folder);
         if let Err(error) = &own {
-            recorder.append(header_lines::warning(format!("contenders are not warmed up: {error:#}")))?;
+            recorder
+                .append(header_lines::warning_line(format!("contenders are not warmed up: {error:#}")))?;
         }
         let warm_up_file = own.as_ref().ok().map(|(_, warm_up_file)| warm_up_file);
         write::write_back(folder)?;
@@ -150,15 +157,15 @@ impl Sweep {
         header_lines::absence_warnings(contenders).try_for_each(|line| recorder.append(line))?;
         let plan = plan_for_all_files(config, folder, methods)?;
         recorder.display().expect_trials(&plan);
-        let mut sampler = ProcessSampler::of_single_reads(&plan, contenders, &targets, warm_up_file);
+        let mut sampler = ProcessSampler::for_single_reads(&plan, contenders, &targets, warm_up_file);
         if config.primed {
-            recorder.append(header_lines::warning(PRIMED_WARNING.to_owned()))?;
+            recorder.append(header_lines::warning_line(PRIMED_WARNING.to_owned()))?;
             sampler = sampler.with_priming();
         }
         let end = sequence::run(&plan, &mut sampler, recorder)?;
         drop(sampler);
-        // Checked before the readings, the content would have filled every cache that a restart had
-        // emptied.
+        // The content is checked after the readings, because checking it fills every cache that a
+        // restart emptied.
         if config.read_only && end == EndReason::Settled {
             return check_content(folder, recorder);
         }
@@ -171,7 +178,7 @@ fn keep_files(config: &SweepConfig, folder: &mut SweepFolder, recorder: &mut Rec
     folder.keep()?;
     let (path, again) = (display_path(folder.path()), config.command_to_read_again(folder.path()));
     let text = format!("the files were kept in {path}; to read them again: {again}");
-    Ok(recorder.append(header_lines::warning(text))?)
+    Ok(recorder.append(header_lines::warning_line(text))?)
 }
 
 fn check_content(folder: &SweepFolder, recorder: &Recorder) -> anyhow::Result<EndReason> {
@@ -198,7 +205,7 @@ fn write_all(
     folder: &mut SweepFolder,
     recorder: &mut Recorder,
 ) -> anyhow::Result<bool> {
-    let recipes = recipes(&config.size_list(), config.repeat, config.fill, config.seed);
+    let recipes = named_recipes(&config.sizes_bytes(), config.repeat, config.fill, config.seed);
     let count = recipes.len();
     for (number, (name, recipe)) in recipes.into_iter().enumerate() {
         let target = TargetIndex::new(number);
@@ -212,16 +219,17 @@ fn write_all(
     Ok(true)
 }
 
-/// Probes for a hidden cache with a file that was written before the files of the sweep.
+/// Probes for a hidden cache with a file that was written before the files of the sweep. If there
+/// is no such file, the result says why.
 fn probe_hidden_cache(
-    unread: Result<CacheProbeFile, NotProbed>,
+    probe_file: Result<CacheProbeFile, NotProbed>,
     seed: u64,
     recorder: &Recorder,
 ) -> HiddenCache {
-    let probed = unread.and_then(|unread| {
+    let probed = probe_file.and_then(|probe_file| {
         let activity = "reading parts of a file of readlab's own twice, about 1 s, for a cache below";
         recorder.display().show_activity(activity);
-        unread.probe(seed)
+        probe_file.probe(seed)
     });
     probed.unwrap_or_else(|why| HiddenCache::NotProbed { why })
 }
@@ -242,27 +250,27 @@ fn record_files(
         target.facts.hidden_cache = hidden_cache.take();
         let (index, facts) = (targets.next_index(), Box::new(target.facts.clone()));
         recorder.append(Line::Target { index, facts })?;
-        targets.push(SweepTarget { truth: truth(file), target });
+        targets.push(SweepTarget { truth: known_truth(file), target });
     }
     Ok(targets)
 }
 
-/// Readlab's own file in a separate folder, on which contenders are warmed up, because no file of
-/// the sweep may be read before its timed reading.
-fn make_warm_up_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUpFile)> {
-    let largest = of.files.iter().map(|file| file.recipe.size_bytes).max().unwrap_or(0);
-    let kind = of.files.first().map_or(CorpusKind::A, |file| file.recipe.kind);
+/// Makes readlab's own file, in a separate folder, for warming up contenders: no file of the sweep
+/// may be read before its timed reading.
+fn make_warm_up_file(parent: &Path, swept: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUpFile)> {
+    let largest = swept.files.iter().map(|file| file.recipe.size_bytes).max().unwrap_or(0);
+    let kind = swept.files.first().map_or(CorpusKind::A, |file| file.recipe.kind);
     let recipe = Recipe { kind, size_bytes: largest.min(WARM_UP_BYTES_MAX), seed: WARM_UP_SEED };
     let mut folder = SweepFolder::make(parent, recipe.size_bytes, None)?;
     write::write(&mut folder, "warm-up".to_owned(), recipe, WriteWay::Plain)?;
     let path = folder.path().join(&folder.files[0].name);
-    let known = SweepTarget { target: Target::examine(&path)?, truth: truth(&folder.files[0]) };
-    Ok((folder, WarmUpFile::at(&path, known)))
+    let known = SweepTarget { target: Target::examine(&path)?, truth: known_truth(&folder.files[0]) };
+    Ok((folder, WarmUpFile::new(&path, known)))
 }
 
-/// The expected answers, known from writing. The time of the simplest reading is not measured; the
-/// time of a slow device is assumed.
-fn truth(file: &WrittenFile) -> Truth {
+/// The expected answers, which are known from writing. The time of the simplest reading was not
+/// measured, so the time of a slow device is assumed.
+fn known_truth(file: &WrittenFile) -> Truth {
     const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
     let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
     Truth::new(file.answer, file.digest.clone(), Duration::from_nanos(wall_ns))
@@ -270,10 +278,10 @@ fn truth(file: &WrittenFile) -> Truth {
 
 /// The methods that read each file, as a plan for a single file.
 fn plan_for_one_file(config: &SweepConfig, contenders: &Contenders) -> Result<Plan, PlanError> {
-    let entries = config.trials().into_iter().map(|trial| SuiteEntry { trial, ..SuiteEntry::default() });
+    let entries = config.trial_names().into_iter().map(|trial| SuiteEntry { trial, ..SuiteEntry::default() });
     let selection = Selection {
         entries: entries.collect(),
-        readable: ReadableTarget::of_bytes(config.work),
+        readable: ReadableTarget::single_file(config.work),
         reports_unreadable: true,
         ..Selection::default()
     };
@@ -297,7 +305,9 @@ fn plan_for_all_files(config: &SweepConfig, folder: &SweepFolder, methods: Plan)
 fn reading_order(config: &SweepConfig, folder: &SweepFolder) -> Result<Vec<TargetIndex>, SweepError> {
     let mut by_name: Vec<TargetIndex> = (0..folder.files.len()).map(TargetIndex::new).collect();
     Ok(match config.order {
-        ReadingOrder::Directory => folder.in_directory_order()?.into_iter().map(TargetIndex::new).collect(),
+        ReadingOrder::Directory => {
+            folder.indexes_in_directory_order()?.into_iter().map(TargetIndex::new).collect()
+        }
         ReadingOrder::Name => by_name,
         ReadingOrder::Shuffled => {
             by_name.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(config.seed));

@@ -18,7 +18,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file that was never read, in a folder that is removed with it.
+/// A file that was never read, and its folder, which is removed when this value is dropped.
 pub(super) struct CacheProbeFile {
     folder: SweepFolder,
     path: PathBuf,
@@ -37,11 +37,11 @@ impl CacheProbeFile {
         if allowed_bytes.is_some_and(|allowed| allowed < needed_bytes) {
             return Err(NotProbed::NoOwnFile { cause: "--max-bytes leaves no room for it".to_owned() });
         }
-        if !is_on_one_file_system(parent, beside).map_err(without_own_file)? {
+        if !is_on_one_file_system(parent, beside).map_err(no_own_file_error)? {
             let cause = "nothing is written beside files that are only read".to_owned();
             return Err(NotProbed::NoOwnFile { cause });
         }
-        let mut folder = SweepFolder::make(parent, needed_bytes, None).map_err(without_own_file)?;
+        let mut folder = SweepFolder::make(parent, needed_bytes, None).map_err(no_own_file_error)?;
         let mut written = |name: &str, size_bytes| {
             // The content is random, because a device could compress or deduplicate other content
             // and would not read it.
@@ -50,17 +50,17 @@ impl CacheProbeFile {
             Ok::<PathBuf, SweepError>(folder.path().join(name))
         };
         // A single page shows the layers below as well as a large file does.
-        let page = written("page", 4096).map_err(without_own_file)?;
-        refuse_if_never_cold(&Target::examine(&page).map_err(without_own_file)?)?;
-        let path = written("unread", FILE_BYTES_MIN).map_err(without_own_file)?;
+        let page = written("page", 4096).map_err(no_own_file_error)?;
+        refuse_if_never_cold(&Target::examine(&page).map_err(no_own_file_error)?)?;
+        let path = written("unread", FILE_BYTES_MIN).map_err(no_own_file_error)?;
         Ok(CacheProbeFile { folder, path })
     }
 
     /// Reads parts of the file twice.
     pub(super) fn probe(self, seed: u64) -> Result<HiddenCache, NotProbed> {
-        write::write_back(&self.folder).map_err(without_own_file)?;
-        let target = Target::examine(&self.path).map_err(without_own_file)?;
-        match CacheControl::open(&target, Eviction::OfFile).map_err(without_own_file)? {
+        write::write_back(&self.folder).map_err(no_own_file_error)?;
+        let target = Target::examine(&self.path).map_err(no_own_file_error)?;
+        match CacheControl::open(&target, Eviction::OfFile).map_err(no_own_file_error)? {
             CacheControl::File { cache, .. } => Ok(probe(&target, &cache, seed)),
             CacheControl::Web | CacheControl::Names { .. } | CacheControl::Tree { .. } => {
                 Err(NotProbed::NotPlain)
@@ -72,12 +72,12 @@ impl CacheProbeFile {
 /// Seed of the probe file, so that no file of a sweep holds the same random bytes by chance.
 const PROBE_SEED: u64 = 0x756e_7265_6164_00ff;
 
-fn without_own_file(cause: impl std::fmt::Display) -> NotProbed {
+fn no_own_file_error(cause: impl std::fmt::Display) -> NotProbed {
     NotProbed::NoOwnFile { cause: cause.to_string() }
 }
 
-/// Whether a file can be made cold there down to its device; otherwise a hidden cache cannot be
-/// found.
+/// Refuses a target that cannot be made cold down to its device, because a hidden cache below it
+/// cannot be found.
 fn refuse_if_never_cold(target: &Target) -> Result<(), NotProbed> {
     if target.facts.cold_above().is_some() {
         return Err(NotProbed::KnownCache);

@@ -26,18 +26,20 @@ const ALIGNMENT_BYTES: usize = 4096;
 /// Size of the pieces of a file for which there is too little memory.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Divisor of the available memory; a file is written in one piece only if it takes at most the
-/// quotient, because the page cache needs room for the same bytes.
-const MEMORY_PARTS: u64 = 4;
+/// A file is written in one piece only if it takes at most the available memory divided by this,
+/// because the page cache needs room for the same bytes.
+const ONE_PIECE_MEMORY_DIVISOR: u64 = 4;
 
-/// Bytes at an aligned address, up to a fixed number.
+/// A buffer of fixed capacity whose first byte has an aligned address.
 struct AlignedBuffer {
     bytes: Vec<u8>,
-    offset: usize,
-    length: usize,
+    /// Offset of the aligned address in `bytes`.
+    aligned_offset: usize,
+    /// Number of bytes that are filled.
+    filled_length: usize,
 }
 
-/// A stopwatch that runs only during calls.
+/// The total time of the timed calls.
 struct CallTimer(Duration);
 
 impl CallTimer {
@@ -58,7 +60,7 @@ pub fn write(
 ) -> Result<WriteTimes, SweepError> {
     let path = folder.path().join(&name);
     let (mut calls, mut tally) = (CallTimer(Duration::ZERO), Tally::default());
-    let file = calls.time(|| create(&path, way)).map_err(io_error_at(&path))?;
+    let file = calls.time(|| create_file(&path, way)).map_err(io_error_at(&path))?;
     let mut pieces = Pieces::new(recipe);
     let mut piece = Vec::new();
     let mut buffer = AlignedBuffer::with_capacity(bytes_per_call(recipe.size_bytes, &Memory::read()));
@@ -72,11 +74,11 @@ pub fn write(
             rest = buffer.copy_from(rest);
             if buffer.is_full() {
                 write_piece(&file, buffer.filled_bytes(), way, &mut calls).map_err(io_error_at(&path))?;
-                buffer.length = 0;
+                buffer.filled_length = 0;
             }
         }
     }
-    if buffer.length > 0 {
+    if buffer.filled_length > 0 {
         write_piece(&file, buffer.filled_bytes(), way, &mut calls).map_err(io_error_at(&path))?;
     }
     let written = calls.0;
@@ -98,38 +100,39 @@ pub fn write_back(folder: &SweepFolder) -> Result<(), SweepError> {
     filesystem::sync(folder.path()).map_err(io_error_at(folder.path()))
 }
 
-fn create(path: &Path, way: WriteWay) -> io::Result<File> {
+fn create_file(path: &Path, way: WriteWay) -> io::Result<File> {
     if way == WriteWay::Direct { open_file::create_direct(path) } else { File::create_new(path) }
 }
 
+/// The whole size of a file that is written in one piece, otherwise the size of a piece.
 fn bytes_per_call(size_bytes: u64, memory: &Memory) -> usize {
-    let is_small = size_bytes <= memory.available_here_bytes() / MEMORY_PARTS;
+    let is_small = size_bytes <= memory.cacheable_now_bytes() / ONE_PIECE_MEMORY_DIVISOR;
     usize::try_from(size_bytes).ok().filter(|_| is_small).unwrap_or(PIECE_BYTES).max(1)
 }
 
 impl AlignedBuffer {
-    fn with_capacity(room: usize) -> AlignedBuffer {
-        let mut bytes = vec![0; room + ALIGNMENT_BYTES];
+    fn with_capacity(capacity: usize) -> AlignedBuffer {
+        let mut bytes = vec![0; capacity + ALIGNMENT_BYTES];
         let offset = bytes.as_ptr().align_offset(ALIGNMENT_BYTES);
-        bytes.truncate(offset + room);
-        AlignedBuffer { bytes, offset, length: 0 }
+        bytes.truncate(offset + capacity);
+        AlignedBuffer { bytes, aligned_offset: offset, filled_length: 0 }
     }
 
     /// Copies bytes into the free space; returns the bytes that did not fit.
     fn copy_from<'a>(&mut self, piece: &'a [u8]) -> &'a [u8] {
-        let free = &mut self.bytes[self.offset + self.length..];
+        let free = &mut self.bytes[self.aligned_offset + self.filled_length..];
         let (taken, rest) = piece.split_at(piece.len().min(free.len()));
         free[..taken.len()].copy_from_slice(taken);
-        self.length += taken.len();
+        self.filled_length += taken.len();
         rest
     }
 
     fn is_full(&self) -> bool {
-        self.offset + self.length == self.bytes.len()
+        self.aligned_offset + self.filled_length == self.bytes.len()
     }
 
     fn filled_bytes(&self) -> &[u8] {
-        &self.bytes[self.offset..self.offset + self.length]
+        &self.bytes[self.aligned_offset..self.aligned_offset + self.filled_length]
     }
 }
 

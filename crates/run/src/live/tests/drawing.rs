@@ -96,10 +96,10 @@ impl ScriptedDisplay {
 
     /// Rounds of two trials whose turns take this time.
     fn run(&mut self, rounds: u32, turn_time: Duration) {
-        self.display.take(&target(0, "f"));
+        self.display.add_line(&target(0, "f"));
         self.display.announce_step(Step::State(WARM, 2));
         for (index, name) in ["rust/mmap", "rust/read"].into_iter().enumerate() {
-            self.display.take(&trial(index, name, WARM, Cache::Through));
+            self.display.add_line(&trial(index, name, WARM, Cache::Through));
         }
         for round in 0..rounds {
             for (position, trial) in [(0, 0), (1, 1)] {
@@ -111,7 +111,7 @@ impl ScriptedDisplay {
                 });
                 let before = self.drawn();
                 self.script.borrow_mut().now += turn_time;
-                self.display.take(&sample(trial, round, 5));
+                self.display.add_line(&sample(trial, round, 5));
                 assert_eq!(self.drawn(), before, "something was drawn during a turn");
             }
             self.display.announce_step(Step::RoundOver(Progress { share: 0.5, elapsed_ns: 1 }));

@@ -84,8 +84,9 @@ pub fn mincore_is_true(file: &File, path: &Path) -> bool {
     owns(file) || rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
 }
 
-/// Like [`mincore_is_true`], for a stacked file system, on which mincore(2) checks permissions for
-/// the file below. Permission to write the upper file does not suffice there.
+/// Like [`mincore_is_true`], for a file of a stacked file system. There mincore(2) checks
+/// permissions for the file in the layer below, and permission to write the upper file does not
+/// suffice.
 pub fn mincore_is_true_of_lower_file(file: &File) -> bool {
     owns(file) || user::is_root()
 }
@@ -116,7 +117,7 @@ fn owns(file: &File) -> bool {
 /// by window.
 pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
     let resident = windows(range).map(|window| -> io::Result<u64> {
-        let mapped = map(file, &window)?;
+        let mapped = map_window(file, &window)?;
         let mut pages = vec![0_u8; mapped.len().div_ceil(rustix::param::page_size())];
         // SAFETY: the mapping has this length, and `pages` a byte for each page.
         check_status(unsafe { libc::mincore(mapped.as_mut_ptr().cast(), mapped.len(), pages.as_mut_ptr()) })?;
@@ -129,7 +130,7 @@ pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
 /// FUSE passthrough no other call reaches these pages. Missing pages are read first.
 pub fn page_out(file: &File, bytes: u64) -> io::Result<()> {
     windows(0..bytes).try_for_each(|window| {
-        let mapped = map(file, &window)?;
+        let mapped = map_window(file, &window)?;
         mapped.advise(Advice::PopulateRead)?;
         // SAFETY: the mapping has this length, and the advice does not change what it maps.
         check_status(unsafe { libc::madvise(mapped.as_mut_ptr().cast(), mapped.len(), libc::MADV_PAGEOUT) })
@@ -144,7 +145,7 @@ fn windows(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
 
 /// Maps a window of a file. Only the kernel touches the mapping, so a file that shrinks meanwhile
 /// raises no signal.
-fn map(file: &File, window: &Range<u64>) -> io::Result<MmapRaw> {
+fn map_window(file: &File, window: &Range<u64>) -> io::Result<MmapRaw> {
     let bytes = usize::try_from(window.end - window.start).expect("a window fits the address space");
     MmapOptions::new().offset(window.start).len(bytes).map_raw_read_only(file)
 }

@@ -15,7 +15,7 @@ mod syscalls;
 
 pub use records::{StackEvent, StackRecord, StackSample};
 pub use registers::Registers;
-pub use stacks::{Event, FREQUENCY, StackRecords, StackSampler};
+pub use stacks::{Event, SAMPLES_PER_S, StackRecords, StackSampler};
 pub use syscalls::SyscallCounter;
 
 use super::kernel_file::line;

@@ -37,7 +37,7 @@ pub enum StackEvent {
     /// A thread got a new name. If an exec caused it, all mappings are gone too.
     Comm {
         name: Vec<u8>,
-        exec: bool,
+        is_exec: bool,
     },
     Fork {
         parent: u32,
@@ -66,20 +66,22 @@ pub(super) fn parse(raw: &RawRecord) -> Option<StackRecord> {
     let behind = raw.body.len().checked_sub(ID_BYTES)?;
     let (front, id) = raw.body.split_at(behind);
     let mut id = FieldReader(id);
-    let (_, time_ns) = (id.u64()?, id.u64()?);
+    let (_, time_ns) = (id.take_u64()?, id.take_u64()?);
     let mut fields = FieldReader(front);
-    let (mut pid, mut tid) = (fields.u32()?, fields.u32()?);
+    let (mut pid, mut tid) = (fields.take_u32()?, fields.take_u32()?);
     let body = match raw.kind {
         MMAP2 => {
-            let (start, length, offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
+            let (start, length, offset) = (fields.take_u64()?, fields.take_u64()?, fields.take_u64()?);
             fields.skip(32)?;
-            StackEvent::Map { start, end: start.checked_add(length)?, offset, path: fields.name() }
+            StackEvent::Map { start, end: start.checked_add(length)?, offset, path: fields.take_name() }
         }
-        COMM => StackEvent::Comm { exec: u32::from(raw.misc) & MISC_COMM_EXEC != 0, name: fields.name() },
+        COMM => {
+            StackEvent::Comm { is_exec: u32::from(raw.misc) & MISC_COMM_EXEC != 0, name: fields.take_name() }
+        }
         FORK => {
             let parent = tid;
-            (tid, pid) = (fields.u32()?, pid);
-            StackEvent::Fork { parent, parent_tid: fields.u32()? }
+            (tid, pid) = (fields.take_u32()?, pid);
+            StackEvent::Fork { parent, parent_tid: fields.take_u32()? }
         }
         _ => return None,
     };
@@ -87,24 +89,24 @@ pub(super) fn parse(raw: &RawRecord) -> Option<StackRecord> {
 }
 
 fn parse_sample(fields: &mut FieldReader) -> Option<StackRecord> {
-    let (pid, tid, time_ns) = (fields.u32()?, fields.u32()?, fields.u64()?);
-    let entries = usize::try_from(fields.u64()?).ok()?;
+    let (pid, tid, time_ns) = (fields.take_u32()?, fields.take_u32()?, fields.take_u64()?);
+    let entries = usize::try_from(fields.take_u64()?).ok()?;
     let mut kernel = Vec::new();
     let mut in_kernel = false;
     for _ in 0..entries {
-        match fields.u64()? {
+        match fields.take_u64()? {
             // This entry is a marker for the mode (kernel or user) of the entries that follow.
             context @ CONTEXT_FIRST.. => in_kernel = context == CONTEXT_KERNEL,
             address if in_kernel => kernel.push(address),
             _ => {}
         }
     }
-    let has_registers = fields.u64()? != 0;
-    let registers = if has_registers { Some(fields.registers()?) } else { None };
-    let size = usize::try_from(fields.u64()?).ok()?;
-    let mut stack = fields.bytes(size)?.to_vec();
+    let has_registers = fields.take_u64()? != 0;
+    let registers = if has_registers { Some(fields.take_registers()?) } else { None };
+    let size = usize::try_from(fields.take_u64()?).ok()?;
+    let mut stack = fields.take_bytes(size)?.to_vec();
     if size > 0 {
-        stack.truncate(usize::try_from(fields.u64()?).ok()?);
+        stack.truncate(usize::try_from(fields.take_u64()?).ok()?);
     }
     Some(StackRecord {
         time_ns,
@@ -117,34 +119,34 @@ fn parse_sample(fields: &mut FieldReader) -> Option<StackRecord> {
 struct FieldReader<'a>(&'a [u8]);
 
 impl<'a> FieldReader<'a> {
-    fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
+    fn take_bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
     }
 
     fn skip(&mut self, count: usize) -> Option<()> {
-        self.bytes(count).map(drop)
+        self.take_bytes(count).map(drop)
     }
 
-    fn u32(&mut self) -> Option<u32> {
-        self.bytes(4).map(|bytes| u32::from_ne_bytes(bytes.try_into().expect("four bytes")))
+    fn take_u32(&mut self) -> Option<u32> {
+        self.take_bytes(4).map(|bytes| u32::from_ne_bytes(bytes.try_into().expect("four bytes")))
     }
 
-    fn u64(&mut self) -> Option<u64> {
-        self.bytes(8).map(|bytes| u64::from_ne_bytes(bytes.try_into().expect("eight bytes")))
+    fn take_u64(&mut self) -> Option<u64> {
+        self.take_bytes(8).map(|bytes| u64::from_ne_bytes(bytes.try_into().expect("eight bytes")))
     }
 
-    fn registers(&mut self) -> Option<Registers> {
+    fn take_registers(&mut self) -> Option<Registers> {
         let mut values = [0; registers::COUNT];
         for value in &mut values {
-            *value = self.u64()?;
+            *value = self.take_u64()?;
         }
         Some(Registers::from_sample(values))
     }
 
     /// The remaining bytes up to the first zero byte.
-    fn name(&mut self) -> Vec<u8> {
+    fn take_name(&mut self) -> Vec<u8> {
         let name = self.0.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
         self.0 = &[];
         name
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!(record.body, StackEvent::Map { start: 0x1000, end: 0x1200, offset: 0x30, path });
         let comm = [words(&[pair(5, 6)]), b"wc\0\0\0\0\0\0".to_vec(), id.clone()].concat();
         let record = parse(&raw(COMM, MISC_COMM_EXEC.try_into().unwrap(), comm)).unwrap();
-        assert_eq!(record.body, StackEvent::Comm { name: b"wc".to_vec(), exec: true });
+        assert_eq!(record.body, StackEvent::Comm { name: b"wc".to_vec(), is_exec: true });
         let fork = [words(&[pair(8, 5), pair(9, 6), 99]), id].concat();
         let record = parse(&raw(FORK, 0, fork)).unwrap();
         assert_eq!((record.pid, record.tid), (8, 9));

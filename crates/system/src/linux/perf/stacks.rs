@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Samples for each second of CPU time. The number is not round, so that sampling does not run in
 /// step with periodic work.
-pub const FREQUENCY: u64 = 997;
+pub const SAMPLES_PER_S: u64 = 997;
 
 /// Bytes of the user stack in a sample; deeper stacks are cut off.
 const STACK_BYTES: u32 = 16 << 10;
@@ -19,7 +19,7 @@ const WAKEUP_BYTES: u32 = 64 << 10;
 
 /// Highest `kernel.perf_event_paranoid` at which users may sample their own processes, without the
 /// kernel.
-const PARANOID_USER: i32 = 2;
+const USER_PARANOID_MAX: i32 = 2;
 
 /// The event that triggers samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum Event {
 pub struct StackSampler {
     rings: Rings,
     event: Event,
-    kernel: bool,
+    has_kernel_frames: bool,
 }
 
 #[derive(Debug)]
@@ -52,12 +52,12 @@ impl StackSampler {
         for kernel in [true, false] {
             for (event, attr) in [(Event::Cycles, cycles()), (Event::CpuClock, cpu_clock())] {
                 match Rings::open(pid, &sampling_attr(attr, kernel)) {
-                    Ok(rings) => return Ok(StackSampler { rings, event, kernel }),
+                    Ok(rings) => return Ok(StackSampler { rings, event, has_kernel_frames: kernel }),
                     Err(cause) => refused = cause,
                 }
             }
         }
-        Err(refusal(&refused, PARANOID_USER))
+        Err(refusal(&refused, USER_PARANOID_MAX))
     }
 
     pub fn event(&self) -> Event {
@@ -65,7 +65,7 @@ impl StackSampler {
     }
 
     pub fn sees_kernel(&self) -> bool {
-        self.kernel
+        self.has_kernel_frames
     }
 
     pub fn wait(&self, at_most: Duration) {
@@ -81,7 +81,7 @@ impl StackSampler {
 
 fn sampling_attr(mut attr: perf_event_attr, kernel: bool) -> perf_event_attr {
     attr.set_freq(1);
-    attr.__bindgen_anon_1.sample_freq = FREQUENCY;
+    attr.__bindgen_anon_1.sample_freq = SAMPLES_PER_S;
     attr.sample_type = u64::from(
         bindings::PERF_SAMPLE_TID
             | bindings::PERF_SAMPLE_TIME

@@ -14,10 +14,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 /// The library that counts allocations; empty if the build could not make it.
-pub static COUNTING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/counting.so"));
+pub static COUNTING_LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/counting.so"));
 
 /// The library that traces read calls; empty if the build could not make it.
-pub static TRACING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tracing.so"));
+pub static TRACING_LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tracing.so"));
 
 pub type Variable = (OsString, OsString);
 

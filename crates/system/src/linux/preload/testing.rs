@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Source of a program that reports that it is ready; then, for every line of input, it makes three
-/// allocations and frees them, makes five system calls, runs USE, and answers.
+/// Source of a program that first reports that it is ready. For every line of input it makes three
+/// allocations, frees them, makes five system calls, runs the code in place of USE, and answers.
 const PROGRAM: &str = r#"
 unsafe extern "C" {
     fn malloc(n: usize) -> *mut u8; fn calloc(n: usize, m: usize) -> *mut u8; fn free(p: *mut u8);

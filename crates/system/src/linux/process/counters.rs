@@ -45,11 +45,11 @@ pub struct Activity {
 /// Bytes that a process and its reaped children have read and written, from /proc/PID/io.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoBytes {
-    pub from_devices: u64,
+    pub read_from_devices: u64,
     /// Bytes that read calls returned, from any file or pipe.
-    pub through_calls: u64,
+    pub read_by_calls: u64,
     /// Bytes that write calls took, to any file or pipe.
-    pub written: u64,
+    pub written_by_calls: u64,
 }
 
 impl ProcessCounters {
@@ -88,7 +88,7 @@ impl ProcessCounters {
     }
 
     /// Resets the high-water mark of memory to the memory that is resident now.
-    pub fn reset_peak(&self) -> Result<(), Unavailable> {
+    pub fn reset_peak_memory(&self) -> Result<(), Unavailable> {
         self.clear_refs.write(b"5")
     }
 }
@@ -142,9 +142,9 @@ impl Activity {
 impl IoBytes {
     pub(super) fn parse(text: &str) -> Option<IoBytes> {
         Some(IoBytes {
-            from_devices: field(text, "read_bytes:")?,
-            through_calls: field(text, "rchar:")?,
-            written: field(text, "wchar:")?,
+            read_from_devices: field(text, "read_bytes:")?,
+            read_by_calls: field(text, "rchar:")?,
+            written_by_calls: field(text, "wchar:")?,
         })
     }
 
@@ -158,9 +158,9 @@ impl IoBytes {
 
     fn combine(&self, other: &IoBytes, of: impl Fn(u64, u64) -> u64) -> IoBytes {
         IoBytes {
-            from_devices: of(self.from_devices, other.from_devices),
-            through_calls: of(self.through_calls, other.through_calls),
-            written: of(self.written, other.written),
+            read_from_devices: of(self.read_from_devices, other.read_from_devices),
+            read_by_calls: of(self.read_by_calls, other.read_by_calls),
+            written_by_calls: of(self.written_by_calls, other.written_by_calls),
         }
     }
 }
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn all_byte_counters_of_io_are_parsed() {
         let text = "rchar: 7000\nwchar: 1\nsyscr: 2\nsyscw: 3\nread_bytes: 4096\nwrite_bytes: 0\n";
-        let expected = IoBytes { from_devices: 4096, through_calls: 7000, written: 1 };
+        let expected = IoBytes { read_from_devices: 4096, read_by_calls: 7000, written_by_calls: 1 };
         assert_eq!(IoBytes::parse(text), Some(expected));
         assert_eq!(IoBytes::parse("rchar: 7000\n"), None);
     }

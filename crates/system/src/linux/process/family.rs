@@ -32,17 +32,17 @@ pub struct Family {
     members: BTreeMap<u32, ProcessCounters>,
     /// The living members, children before their parents.
     order: Vec<u32>,
-    listed: Result<(), String>,
+    listing: Result<(), String>,
 }
 
 #[derive(Debug, Clone)]
 pub struct FamilyCounts {
-    /// CPU time of the members, without children that they have reaped.
+    /// CPU time of the living members, without that of their reaped children.
     pub cpu_ns: Result<u64, FamilyError>,
     pub io: Result<IoBytes, FamilyError>,
     pub activity: Result<Activity, FamilyError>,
     pub waits: Result<ThreadWaits, FamilyError>,
-    pub processes: usize,
+    pub process_count: usize,
 }
 
 impl Family {
@@ -50,8 +50,8 @@ impl Family {
     /// inherited are included.
     pub fn of_program(program: u32, supervisor: Option<u32>) -> Family {
         let mut family =
-            Family { program, supervisor, members: BTreeMap::new(), order: Vec::new(), listed: Ok(()) };
-        family.look();
+            Family { program, supervisor, members: BTreeMap::new(), order: Vec::new(), listing: Ok(()) };
+        family.find_members();
         family
     }
 
@@ -60,10 +60,10 @@ impl Family {
     }
 
     /// Finds the members that are alive now, and opens counters for new ones.
-    pub fn look(&mut self) {
+    pub fn find_members(&mut self) {
         let mut order = Vec::new();
         let mut seen = BTreeSet::from([self.program]);
-        self.listed = children().map(|children| {
+        self.listing = children().map(|children| {
             for parent in self.supervisor.into_iter().chain([self.program]) {
                 add_descendants(parent, &children, &mut seen, &mut order);
             }
@@ -85,7 +85,7 @@ impl Family {
             io: self.sum(ProcessCounters::io_bytes, IoBytes::plus),
             activity: self.sum(ProcessCounters::activity, Activity::plus),
             waits: self.sum(|member| ThreadWaits::read(member.pid()), ThreadWaits::plus),
-            processes: self.order.len(),
+            process_count: self.order.len(),
         }
     }
 
@@ -95,8 +95,8 @@ impl Family {
         self.sum(ProcessCounters::peak_rss_bytes, |sum, bytes| sum + bytes)
     }
 
-    pub fn reset_peak(&self) -> Result<(), FamilyError> {
-        self.sum(ProcessCounters::reset_peak, |(), ()| ())
+    pub fn reset_peak_memory(&self) -> Result<(), FamilyError> {
+        self.sum(ProcessCounters::reset_peak_memory, |(), ()| ())
     }
 
     /// The sum of a count over all members. A member that has ended meanwhile was reaped; its
@@ -106,7 +106,7 @@ impl Family {
         count: impl Fn(&ProcessCounters) -> Result<T, Unavailable>,
         and: impl Fn(T, T) -> T,
     ) -> Result<T, FamilyError> {
-        self.listed.clone().map_err(FamilyError::NotListed)?;
+        self.listing.clone().map_err(FamilyError::NotListed)?;
         let mut sum = None;
         for pid in &self.order {
             let Some(member) = self.members.get(pid) else { continue };
@@ -127,9 +127,9 @@ impl Family {
 }
 
 impl FamilyCounts {
-    /// CPU time of the members and of children that they have reaped; the latter is in whole clock
-    /// ticks.
-    pub fn whole_cpu_ns(&self) -> Result<u64, FamilyError> {
+    /// CPU time of the living members and of their reaped children; the time of the children is
+    /// rounded to whole clock ticks.
+    pub fn cpu_ns_with_reaped(&self) -> Result<u64, FamilyError> {
         let activity = self.activity.as_ref().map_err(FamilyError::clone)?;
         Ok(self.cpu_ns.clone()? + activity.child_ticks * tick_ns())
     }
@@ -181,18 +181,18 @@ impl Children {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Deed, ForkedProcess};
+    use super::super::testing::{ForkCommand, ForkedProcess};
     use super::*;
 
     #[test]
     fn descendants_of_every_generation_are_listed_before_their_parents() {
         let mut process = ForkedProcess::start(Path::new("/dev/null"));
         let mut family = Family::of_program(process.pid(), None);
-        assert_eq!(family.counts().processes, 1);
-        process.perform(Deed::Fork);
-        process.perform(Deed::Fork);
-        family.look();
-        assert_eq!(family.counts().processes, 3);
+        assert_eq!(family.counts().process_count, 1);
+        process.execute(ForkCommand::Fork);
+        process.execute(ForkCommand::Fork);
+        family.find_members();
+        assert_eq!(family.counts().process_count, 3);
         assert_eq!(family.order.last(), Some(&process.pid()));
         let table = Children::Table(table::all());
         let by_lists: BTreeSet<u32> = Children::Lists.children_of(process.pid()).into_iter().collect();
@@ -203,10 +203,10 @@ mod tests {
     fn a_member_without_readable_counters_gives_a_reason_and_not_zero() {
         let process = ForkedProcess::start(Path::new("/dev/null"));
         let mut family = Family::of_program(process.pid(), None);
-        family.listed = Err("hidden".to_owned());
+        family.listing = Err("hidden".to_owned());
         let hidden = FamilyError::NotListed("hidden".to_owned());
         let counts = family.counts();
         assert_eq!((counts.io, counts.cpu_ns), (Err(hidden.clone()), Err(hidden.clone())));
-        assert_eq!((family.peak_rss_bytes(), family.reset_peak()), (Err(hidden.clone()), Err(hidden)));
+        assert_eq!((family.peak_rss_bytes(), family.reset_peak_memory()), (Err(hidden.clone()), Err(hidden)));
     }
 }

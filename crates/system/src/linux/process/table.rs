@@ -83,7 +83,7 @@ impl ProcessHandle {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Deed, ForkedProcess};
+    use super::super::testing::{ForkCommand, ForkedProcess};
     use super::*;
     use std::path::Path;
 
@@ -111,9 +111,9 @@ mod tests {
         let seen = super::process(process.pid()).unwrap();
         let earlier = ProcessEntry { started_ticks: seen.started_ticks.wrapping_sub(1), ..seen.clone() };
         assert!(ProcessHandle::open(&earlier).is_none(), "another process had this number");
-        process.perform(Deed::Touch64MiB);
+        process.execute(ForkCommand::Touch64MiB);
         let handle = ProcessHandle::open(&seen).unwrap();
-        process.die();
+        process.exit();
         process.reap();
         handle.kill();
         assert!(ProcessHandle::open(&seen).is_none());

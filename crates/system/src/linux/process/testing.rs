@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// The commands to the process, one byte each.
 #[derive(Clone, Copy)]
-pub enum Deed {
+pub enum ForkCommand {
     /// Touch 64 MiB of memory, then free it.
     Touch64MiB = b'm' as isize,
     /// Read the file from beginning to end.
@@ -40,7 +40,7 @@ impl ForkedProcess {
         assert!(pid >= 0, "fork: {}", io::Error::last_os_error());
         if pid == 0 {
             // SAFETY: as above; the descriptor and the path are this process's copies.
-            unsafe { obey(far.as_raw_fd(), &path) }
+            unsafe { execute_commands(far.as_raw_fd(), &path) }
         }
         ForkedProcess { pid, link }
     }
@@ -49,14 +49,14 @@ impl ForkedProcess {
         self.pid.cast_unsigned()
     }
 
-    pub fn perform(&mut self, deed: Deed) {
+    pub fn execute(&mut self, deed: ForkCommand) {
         self.link.write_all(&[deed as u8]).unwrap();
         self.link.read_exact(&mut [0]).unwrap();
     }
 
     /// Commands the process to exit and waits until it is a zombie.
-    pub fn die(&mut self) {
-        self.link.write_all(&[Deed::Exit as u8]).unwrap();
+    pub fn exit(&mut self) {
+        self.link.write_all(&[ForkCommand::Exit as u8]).unwrap();
         // SAFETY: the information is written to a place of its type; WNOWAIT leaves the zombie.
         unsafe {
             let mut info = std::mem::zeroed();
@@ -83,13 +83,13 @@ impl Drop for ForkedProcess {
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn obey(link: i32, path: &std::ffi::CStr) -> ! {
+unsafe fn execute_commands(link: i32, path: &std::ffi::CStr) -> ! {
     let mut deed = 0u8;
     // SAFETY: calls get valid descriptors, and addresses within live objects of the stated sizes.
     unsafe {
         while libc::read(link, (&raw mut deed).cast(), 1) == 1 {
             match deed {
-                b'm' => touch(),
+                b'm' => touch_memory(),
                 b'r' => read_file(path),
                 b'c' => {
                     let child = libc::fork();
@@ -117,7 +117,7 @@ unsafe fn obey(link: i32, path: &std::ffi::CStr) -> ! {
     }
 }
 
-unsafe fn touch() {
+unsafe fn touch_memory() {
     let bytes = 64 << 20;
     // SAFETY: a fresh private mapping, used within its length and unmapped once.
     unsafe {

@@ -129,7 +129,7 @@ fn delay_ns(schedstat: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Deed, ForkedProcess, use_one_processor};
+    use super::super::testing::{ForkCommand, ForkedProcess, use_one_processor};
     use super::*;
     use rustix::process::Pid;
     use std::path::Path;
@@ -142,8 +142,8 @@ mod tests {
         ids.into_iter().for_each(use_one_processor);
         let before = ThreadWaits::read(process.pid()).unwrap();
         std::thread::scope(|scope| {
-            scope.spawn(|| neighbour.perform(Deed::Burn));
-            process.perform(Deed::Burn);
+            scope.spawn(|| neighbour.execute(ForkCommand::Burn));
+            process.execute(ForkCommand::Burn);
         });
         let after = ThreadWaits::read(process.pid()).unwrap();
         // Each process uses 250 ms of CPU time, so they wait for each other. If one started so late

@@ -1,8 +1,8 @@
 //! The process from which programs are started. It is forked before the lab does anything else, so
 //! that it is small, and it lives as long as the lab.
 //!
-//! The lab undoes its changes of the machine itself. The launcher holds the commands that undo them,
-//! and runs these commands if the lab ends without having done so.
+//! The lab undoes its changes of the machine itself. The launcher holds the commands that undo
+//! them, and runs these commands if the lab ends without having done so.
 //!
 //! The launcher forks one `supervisor` for each program that the lab runs, and passes it the
 //! streams that the lab made, so that no other process is between the lab and a program. When the
@@ -16,7 +16,7 @@
 use super::leftovers::end_children;
 use super::supervisor::{Task, supervise};
 use super::{CommandLine, NumberedFile};
-use crate::descriptor::replace_streams;
+use crate::descriptor::redirect_streams_to_null;
 use rustix::io::retry_on_intr;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -48,8 +48,8 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// How long each command that undoes a change of the lab may take.
 const UNDO_LIMIT: Duration = Duration::from_secs(30);
 
-/// Number of descriptors sent with a task: its three streams, and the supervisor's end of its socket
-/// or what the launcher keeps open.
+/// Number of descriptors sent with a task: its three streams, and the supervisor's end of its
+/// socket or what the launcher keeps open.
 const TASK_DESCRIPTORS: usize = 4;
 
 /// The launcher of this process; `None` if it was not or could not be started.
@@ -76,7 +76,7 @@ pub fn begin() {
         -1 => {}
         0 => {
             drop(ours);
-            never_return(|| serve(theirs));
+            run_and_exit(|| serve(theirs));
         }
         child => {
             let Some(pid) = Pid::from_raw(child) else { return };
@@ -113,8 +113,8 @@ pub fn undo_at_end(commands: &[CommandLine]) -> io::Result<()> {
     undo_at_end_holding(commands, &unused)
 }
 
-/// Like [`undo_at_end`], and the launcher keeps a copy of `held` open until the commands have run, such
-/// as the socket that is a lock. After the next call it is closed.
+/// Like [`undo_at_end`]; the launcher also keeps a copy of the descriptor `held`, such as a socket
+/// that is a lock, until the commands have run or until the next call.
 pub fn undo_at_end_holding(commands: &[CommandLine], held: &impl AsFd) -> io::Result<()> {
     let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(launcher) = launcher.as_ref() else {
@@ -129,8 +129,8 @@ pub fn undo_at_end_holding(commands: &[CommandLine], held: &impl AsFd) -> io::Re
     let (mut ours, theirs) = UnixStream::pair()?;
     send(&launcher.socket, TaskPurpose::Forget, &task(CommandLine::default())?, &theirs)?;
     drop(theirs);
-    // The launcher closes its end once it has closed what it held: the next process that takes the
-    // lock must find it free.
+    // The launcher closes its end of the socket after it has closed what it held before. Waiting
+    // for this makes sure that the next process finds the lock free.
     ours.read_to_end(&mut Vec::new())?;
     commands
         .iter()
@@ -165,7 +165,7 @@ impl TaskPurpose {
 /// Sends a task: first its length together with the descriptors, then its encoded words. The `last`
 /// descriptor is the supervisor's end of its socket, or what the launcher keeps open.
 fn send(mut socket: &UnixStream, purpose: TaskPurpose, task: &Task, last: &impl AsFd) -> io::Result<()> {
-    let words = encoded(purpose, task);
+    let words = encode(purpose, task);
     let length = u64::try_from(words.len()).map_err(io::Error::other)?.to_ne_bytes();
     let [stdin, stdout, stderr] = &task.streams;
     let descriptors = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), last.as_fd()];
@@ -194,7 +194,7 @@ impl Task {
 /// Encodes a task as words that each end in a zero byte: purpose, folder, program, both parts of
 /// the name of the file that it creates, the group that it enters, number of arguments, arguments,
 /// number of removed variables, their names, and names and values of added variables.
-fn encoded(purpose: TaskPurpose, task: &Task) -> Vec<u8> {
+fn encode(purpose: TaskPurpose, task: &Task) -> Vec<u8> {
     let CommandLine { program, args, env_removed, env, creates, enters } = &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
     let counts = [args.len().to_string(), env_removed.len().to_string()];
@@ -210,8 +210,8 @@ fn encoded(purpose: TaskPurpose, task: &Task) -> Vec<u8> {
     words.into_iter().flat_map(|word| word.iter().copied().chain([0])).collect()
 }
 
-/// Decodes what [`encoded`] returned; `None` for any other bytes.
-fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
+/// Decodes what [`encode`] returned; `None` for any other bytes.
+fn decode(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
     let words = bytes.strip_suffix(&[0])?.split(|&byte| byte == 0);
     let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
     let purpose = TaskPurpose::parse(words.next()?.as_bytes())?;
@@ -233,8 +233,8 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
     Some((purpose, Task { line, folder, streams }))
 }
 
-/// Receives one task from the lab with its last descriptor; `None` when the lab has closed the socket
-/// or died.
+/// Receives one task from the lab with its last descriptor; `None` when the lab has closed the
+/// socket or died.
 fn receive(mut lab: &UnixStream) -> Option<(TaskPurpose, Task, OwnedFd)> {
     let mut length = [0; 8];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TASK_DESCRIPTORS))];
@@ -254,7 +254,7 @@ fn receive(mut lab: &UnixStream) -> Option<(TaskPurpose, Task, OwnedFd)> {
     let [stdin, stdout, stderr, last] = <[OwnedFd; TASK_DESCRIPTORS]>::try_from(descriptors).ok()?;
     let mut words = vec![0; usize::try_from(u64::from_ne_bytes(length)).ok()?];
     lab.read_exact(&mut words).ok()?;
-    let (purpose, task) = decoded(&words, [stdin, stdout, stderr])?;
+    let (purpose, task) = decode(&words, [stdin, stdout, stderr])?;
     Some((purpose, task, last))
 }
 
@@ -280,24 +280,25 @@ fn serve(lab: UnixStream) {
             // The lab notices the failure because the supervisor's socket is closed.
             -1 => {}
             0 => {
-                // If a supervisor held this socket, the lab would not notice the end of the
-                // launcher. A lock in its hands would outlast its release.
+                // If a supervisor kept a copy of this socket, the lab would not notice the end of
+                // the launcher. If it kept a copy of a lock's descriptor, the lock would stay
+                // taken.
                 drop(lab);
                 drop(at_end);
                 handle_child_signals(libc::SIG_DFL);
-                never_return(|| supervise(task, &UnixStream::from(last)));
+                run_and_exit(|| supervise(task, &UnixStream::from(last)));
             }
             _ => {}
         }
     }
     wait_for_children(SUPERVISOR_LIMIT);
-    // No process of the lab may change again what is undone below, so all of them are ended first.
+    // All processes of the lab are ended first, so that none changes again what the commands undo.
     end_children(None, None, END_LIMIT);
     run_undo_commands(at_end);
 }
 
-/// Runs the commands that undo changes of the lab, one after the other. What is held with them stays
-/// open until the last one has ended.
+/// Runs the commands that undo changes of the lab, one after the other. The descriptors that came
+/// with them stay open until the last command has ended.
 fn run_undo_commands(commands: Vec<(Task, OwnedFd)>) {
     let (tasks, _held): (Vec<Task>, Vec<OwnedFd>) = commands.into_iter().unzip();
     // Starting a program waits for the child if the child cannot run it.
@@ -326,7 +327,7 @@ fn detach() {
     // The terminal sends Ctrl-C to the lab's group.
     let _ = setpgid(None, None);
     // A program that reads the lab's output must wait for the lab only, not for this process.
-    replace_streams();
+    redirect_streams_to_null();
     handle_child_signals(libc::SIG_IGN);
     // SAFETY: the set is a live local, filled before it is used. Programs that are started get an
     // empty one.
@@ -345,7 +346,7 @@ fn handle_child_signals(how: libc::sighandler_t) {
 }
 
 /// Runs a function and ends the process, without the lab's own cleanup.
-fn never_return(run: impl FnOnce()) -> ! {
+fn run_and_exit(run: impl FnOnce()) -> ! {
     let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
     // SAFETY: the call ends the process and runs nothing of what was copied.
     unsafe { libc::_exit(i32::from(ran.is_err())) }
@@ -392,8 +393,9 @@ mod tests {
         assert!(receive(&launcher).is_none(), "the lab has ended");
     }
 
-    /// Sends a launcher tasks that each create a file in the folder, with these purposes and something
-    /// to hold, then closes the socket as a lab that dies; returns the process id of the launcher.
+    /// Sends a launcher tasks that each create a file in the folder, with these purposes and
+    /// something to hold, then closes the socket as a lab that dies; returns the process id of the
+    /// launcher.
     fn launcher_of_dead_lab(folder: &Path, purposes: &[(TaskPurpose, &str)], held: &impl AsFd) -> Pid {
         let (lab, launcher) = UnixStream::pair().unwrap();
         let null = || OwnedFd::from(File::options().read(true).write(true).open("/dev/null").unwrap());
@@ -407,7 +409,7 @@ mod tests {
         drop(lab);
         // SAFETY: the copy makes system calls and starts programs, and never returns.
         match unsafe { libc::fork() } {
-            0 => never_return(|| serve(launcher)),
+            0 => run_and_exit(|| serve(launcher)),
             child => Pid::from_raw(child).unwrap(),
         }
     }

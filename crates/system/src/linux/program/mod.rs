@@ -36,8 +36,9 @@ pub struct CommandLine {
     /// A file that is created before the program runs. If it cannot be created, the program is not
     /// started.
     pub creates: Option<NumberedFile>,
-    /// The file of processes of the control group that the program's process enters before it runs. If
-    /// it cannot enter, the program is not started.
+    /// The file `cgroup.procs` of the control group that the program's process enters before it
+    /// runs; if this fails, the program is not started. `None` if the process stays in the lab's
+    /// group.
     pub enters: Option<OsString>,
 }
 
@@ -54,7 +55,7 @@ pub struct NumberedFile {
 pub struct Additions {
     pub env: Vec<(OsString, OsString)>,
     pub creates: Option<NumberedFile>,
-    /// The file of processes of a control group, as in [`CommandLine`].
+    /// The file `cgroup.procs` of a control group, as in [`CommandLine`].
     pub enters: Option<OsString>,
 }
 
@@ -94,8 +95,7 @@ pub fn run_to_end(
     run(line, folder, output, |running| running.wait(time_limit))
 }
 
-/// Runs a program to its end even if the user requests a stop, because it undoes something that
-/// must be undone.
+/// Runs a program that must undo a change: a user's request to stop does not end the wait.
 pub fn run_in_any_case(
     line: &CommandLine,
     folder: &Path,

@@ -42,10 +42,10 @@ const ERROR_CHARS_MAX: usize = 300;
 const END_GRACE: Duration = Duration::from_secs(2);
 
 /// The longest sleep while the lab waits for a program that may still write.
-const EXIT_STEP: Duration = Duration::from_millis(20);
+const EXIT_CHECK_INTERVAL_MAX: Duration = Duration::from_millis(20);
 
 /// The longest sleep between two checks whether the user requested a stop.
-const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
+const INTERRUPT_CHECK_INTERVAL_MAX: Duration = Duration::from_millis(200);
 
 /// How a program ended after its input was closed.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ pub struct Process {
     stdin: Option<PipeWriter>,
     stdout: PipeReader,
     stderr: Option<PipeReader>,
-    unread: Vec<u8>,
+    unread_bytes: Vec<u8>,
     stderr_tail: Vec<u8>,
     line_bytes_max: usize,
 }
@@ -82,7 +82,7 @@ impl Process {
             stdin: Some(stdin),
             stdout,
             stderr: Some(stderr),
-            unread: Vec::new(),
+            unread_bytes: Vec::new(),
             stderr_tail: Vec::new(),
             line_bytes_max,
         })
@@ -117,13 +117,13 @@ impl Process {
     pub fn read_line(&mut self, time_limit: Duration) -> Result<String, ReadError> {
         let deadline = Instant::now() + time_limit;
         loop {
-            if let Some(end) = self.unread.iter().position(|&byte| byte == b'\n') {
-                let line: Vec<u8> = self.unread.drain(..=end).take(end).collect();
+            if let Some(end) = self.unread_bytes.iter().position(|&byte| byte == b'\n') {
+                let line: Vec<u8> = self.unread_bytes.drain(..=end).take(end).collect();
                 return String::from_utf8(line).map_err(|error| {
                     ReadError::NotText(String::from_utf8_lossy(error.as_bytes()).into_owned())
                 });
             }
-            if self.unread.len() >= self.line_bytes_max {
+            if self.unread_bytes.len() >= self.line_bytes_max {
                 return Err(ReadError::TooLong(self.line_bytes_max));
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -131,7 +131,7 @@ impl Process {
                 return Err(ReadError::Timeout(time_limit));
             }
             self.wait_for_output(left)?;
-            if !read_available(&mut self.stdout, &mut self.unread)? {
+            if !read_available(&mut self.stdout, &mut self.unread_bytes)? {
                 return Err(ReadError::Closed);
             }
         }
@@ -142,7 +142,8 @@ impl Process {
         if interrupt::requested() {
             return Err(ReadError::Interrupted);
         }
-        let timeout = left.min(INTERRUPT_CHECK).try_into().expect("a fifth of a second is a timespec");
+        let timeout =
+            left.min(INTERRUPT_CHECK_INTERVAL_MAX).try_into().expect("a fifth of a second is a timespec");
         let stdout = PollFd::new(&self.stdout, PollFlags::IN);
         let polled = match &self.stderr {
             Some(stderr) => poll(&mut [stdout, PollFd::new(stderr, PollFlags::IN)], Some(&timeout)),
@@ -183,20 +184,20 @@ impl Process {
         // The program's last output must not block it.
         let mut is_read = true;
         while is_read && !left().is_zero() && !self.running.has_ended(Duration::ZERO) {
-            let _ = self.wait_for_output(left().min(EXIT_STEP));
+            let _ = self.wait_for_output(left().min(EXIT_CHECK_INTERVAL_MAX));
             is_read = read_available(&mut self.stdout, &mut Vec::new()).unwrap_or(false);
         }
         let has_ended = self.running.has_ended(left());
         while has_ended && self.running.has_leftovers() && !left().is_zero() {
-            std::thread::sleep(EXIT_STEP);
+            std::thread::sleep(EXIT_CHECK_INTERVAL_MAX);
         }
         let has_leftovers = has_ended && self.running.has_leftovers();
         let status = self.running.end()?;
         Ok(Exit { status: has_ended.then_some(status), has_leftovers })
     }
 
-    /// Closes the program's input, gives it a moment to end, and ends all that it started; returns
-    /// how it ended.
+    /// Closes the program's input, waits a moment for the program to end, and ends all processes
+    /// that it started. Returns in words how the program ended.
     pub fn finish(&mut self) -> String {
         drop(self.stdin.take());
         self.running.has_ended(END_GRACE);
@@ -228,7 +229,7 @@ impl Process {
 
     /// The last line that the program has printed on standard error until now, shortened.
     pub fn newest_error_line(&mut self) -> Option<String> {
-        // A failure to read it is ignored: other words describe what failed.
+        // A failure to read standard error is ignored: the caller describes the actual failure.
         let _ = self.drain_stderr();
         Some(self.last_stderr_line()?.chars().take(ERROR_CHARS_MAX).collect())
     }

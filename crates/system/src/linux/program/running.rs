@@ -1,7 +1,8 @@
 //! A program that was started, as a child of its supervisor or, without a launcher, of the lab.
 //!
-//! The program is not reaped before [`RunningProgram::end`], so its process id stays valid until then.
-//! [`super::piped`] exchanges lines with it, and [`super::supervisor`] is the code of a supervisor.
+//! The program is not reaped before [`RunningProgram::end`], so its process id stays valid until
+//! then. [`super::piped`] exchanges lines with it, and [`super::supervisor`] is the code of a
+//! supervisor.
 
 use super::leftovers::{children_of, is_running, kill_group};
 use super::supervisor::{END_LEFTOVERS, Report, Task};
@@ -31,9 +32,11 @@ pub(super) struct RunningProgram {
 
 #[derive(Debug)]
 enum Parent {
+    /// The lab itself.
     Lab(Child),
     /// The supervisor, by its process id and its socket.
     Supervisor(u32, UnixStream),
+    /// No parent any more: the program has ended and was reaped.
     Reaped(ExitStatus),
 }
 
@@ -56,7 +59,7 @@ impl RunningProgram {
         drop(task);
         socket.set_read_timeout(Some(START_LIMIT))?;
         let report = Report::read(&socket).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => io::Error::new(io::ErrorKind::TimedOut, no_answer()),
+            io::ErrorKind::WouldBlock => io::Error::new(io::ErrorKind::TimedOut, no_answer_message()),
             _ => error,
         })?;
         socket.set_read_timeout(None)?;
@@ -171,7 +174,7 @@ impl RunningProgram {
     }
 }
 
-fn no_answer() -> String {
+fn no_answer_message() -> String {
     format!(
         "it did not start within {} s: the file system that has it does not answer",
         START_LIMIT.as_secs()

@@ -41,7 +41,7 @@ const END_LIMIT: Duration = Duration::from_secs(2);
 const LAST_END_LIMIT: Duration = Duration::from_secs(8);
 
 /// Longest name of a file that is created before a program runs.
-const NAME_BYTES: usize = 4096;
+const NAME_BYTES_MAX: usize = 4096;
 
 #[derive(Debug)]
 pub(super) struct Task {
@@ -127,7 +127,7 @@ fn prepare(command: &mut Command) {
             libc::sigemptyset(none.as_mut_ptr());
             libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
         }
-        be_killed_first_without_memory();
+        prefer_for_oom_kill();
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         // The parent may have died between the fork and the previous call.
         if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
@@ -141,7 +141,7 @@ fn prepare(command: &mut Command) {
 fn create_in_child(command: &mut Command, file: &NumberedFile) {
     let NumberedFile { before, after } = file.clone();
     let in_child = move || {
-        let mut name = [0; NAME_BYTES];
+        let mut name = [0; NAME_BYTES_MAX];
         let mut rest = &mut name[..];
         rest.write_all(before.as_bytes())?;
         write!(rest, "{}", getpid().as_raw_nonzero())?;
@@ -153,12 +153,13 @@ fn create_in_child(command: &mut Command, file: &NumberedFile) {
         Ok(())
     };
     // SAFETY: between fork and exec only system calls are made, and bytes are written to an array
-    // of the child's: no allocation unless the name is too long, and then no program.
+    // on the child's stack. Only a name that is too long allocates, and then the program is not
+    // started.
     unsafe { command.pre_exec(in_child) };
 }
 
-/// Makes the child enter a control group before it executes the program, so that the group is charged
-/// for all memory of the program.
+/// Makes the child enter a control group before it executes the program, so that the group is
+/// charged for all memory of the program.
 fn enter_in_child(command: &mut Command, processes: &OsStr) {
     // A path with a zero byte is sent by no lab, and cannot be opened.
     let path = CString::new(processes.as_bytes()).unwrap_or_default();
@@ -174,7 +175,7 @@ fn enter_in_child(command: &mut Command, processes: &OsStr) {
 
 /// Makes the OOM killer choose this process and its descendants first, in the machine or in a
 /// control group that the lab shares with its contenders. Raising the value needs no rights.
-fn be_killed_first_without_memory() {
+fn prefer_for_oom_kill() {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     if let Ok(file) = rustix::fs::open(c"/proc/self/oom_score_adj", flags, Mode::empty()) {
         // A program can run without this; the kernel then chooses by size alone.
@@ -184,9 +185,9 @@ fn be_killed_first_without_memory() {
 
 /// Runs a task until the lab closes the socket or dies. The process does nothing else.
 pub(super) fn supervise(task: Task, lab: &UnixStream) {
-    // If this fails, leftovers go to the launcher, also a subreaper, and end with the lab.
+    // If this fails, the launcher inherits leftovers, and ends them when the lab ends.
     let _ = set_child_subreaper(Some(getpid()));
-    let program = match killed_if_the_lab_leaves(lab, || task.command().spawn()) {
+    let program = match start_unless_lab_leaves(lab, || task.command().spawn()) {
         Ok(child) => child.id(),
         Err(error) => {
             let error = error.raw_os_error().unwrap_or(rustix::io::Errno::NOENT.raw_os_error());
@@ -203,10 +204,7 @@ pub(super) fn supervise(task: Task, lab: &UnixStream) {
 
 /// Starts the program. This thread waits for as long as the program's file system takes. If the lab
 /// stops waiting, it closes the socket, and the child that starts the program is killed.
-fn killed_if_the_lab_leaves(
-    lab: &UnixStream,
-    start: impl FnOnce() -> io::Result<Child>,
-) -> io::Result<Child> {
+fn start_unless_lab_leaves(lab: &UnixStream, start: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
     let (is_started, started) = io::pipe()?;
     let watch = || {
         let mut ends = [PollFd::new(lab, PollFlags::RDHUP), PollFd::new(&is_started, PollFlags::IN)];

@@ -1,11 +1,12 @@
 //! The process in front of the lab: the parent that the shell waits for. It waits for the lab and
-//! ends with the same status. If the lab cannot end, it ends at once with the code that the lab
-//! sends. It accesses no file, and the lab dies with it.
+//! ends with the same status. If the lab cannot end, the process in front ends at once with the
+//! exit code that the lab sends. The process in front accesses no file, and the kernel kills the
+//! lab when it ends.
 //!
 //! Both are in the same process group, so signals from the terminal reach both. Signals that are
 //! sent only to the process in front are passed on to the lab.
 
-use crate::descriptor::replace_streams;
+use crate::descriptor::redirect_streams_to_null;
 use crate::interrupt;
 use crate::process::threads;
 use crate::silent::close_all_but;
@@ -21,19 +22,19 @@ use std::sync::atomic::{AtomicI32, Ordering};
 const PROCESS_NAME: &std::ffi::CStr = c"watchdog";
 
 /// Signals that request the end and are passed on.
-const END_REQUESTS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+const END_REQUEST_SIGNALS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// The signal that carries the lab's exit code when the lab may be unable to end.
 const EXIT_CODE_SIGNAL: i32 = libc::SIGUSR1;
 
-/// Passed on instead of the first request, if the lab handles this signal. The lab may already have
-/// received the request as a member of the process group, and a second request would end it at
-/// once.
-pub(in super::super) const FIRST_REQUEST: i32 = libc::SIGUSR2;
+/// The signal that is passed on for the first request to end, if the lab handles it. The lab may
+/// already have received the request as a member of the process group, and a second request would
+/// end the lab at once.
+pub(in super::super) const FIRST_REQUEST_SIGNAL: i32 = libc::SIGUSR2;
 
-/// Interval of the checks whether the lab is ending. If it is found ending this often in a row, it
-/// cannot end.
+/// Interval of the checks whether the lab is ending.
 static CHECK_INTERVAL: libc::timespec = libc::timespec { tv_sec: 5, tv_nsec: 0 };
+/// A lab that is still ending after this number of consecutive checks cannot end.
 const ENDING_CHECKS_MAX: u32 = 2;
 
 /// The process id of the process in front of this one; 0 if there is none.
@@ -87,7 +88,7 @@ pub(in super::super) fn leave(code: u8) {
     if front == 0 {
         return;
     }
-    replace_streams();
+    redirect_streams_to_null();
     let value = libc::sigval { sival_ptr: std::ptr::without_provenance_mut(usize::from(code)) };
     // SAFETY: this process does nothing with its files any more; the value is a number.
     unsafe {
@@ -102,7 +103,7 @@ fn awaited_signals() -> libc::sigset_t {
     // SAFETY: the set is a live local, and is filled before it is used.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
-        for signal in END_REQUESTS.into_iter().chain([EXIT_CODE_SIGNAL, libc::SIGCHLD]) {
+        for signal in END_REQUEST_SIGNALS.into_iter().chain([EXIT_CODE_SIGNAL, libc::SIGCHLD]) {
             libc::sigaddset(set.as_mut_ptr(), signal);
         }
         set.assume_init()
@@ -113,7 +114,7 @@ fn awaited_signals() -> libc::sigset_t {
 fn run_front(lab: Pid, signals: &libc::sigset_t) -> ! {
     let _ = rustix::thread::set_name(PROCESS_NAME);
     let number = lab.as_raw_nonzero().get();
-    let (mut asked, mut looks) = (None, 0);
+    let (mut first_request, mut looks) = (None, 0);
     loop {
         let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
         // SAFETY: all pointers are to live values, and zeros are a value of the information.
@@ -122,28 +123,28 @@ fn run_front(lab: Pid, signals: &libc::sigset_t) -> ! {
             (signal, info.assume_init())
         };
         match signal {
-            libc::SIGCHLD => end_as(lab, asked),
+            libc::SIGCHLD => end_with_status_of(lab, first_request),
             // SAFETY: the kernel filled in the fields of this signal; the call ends the process.
             EXIT_CODE_SIGNAL if info.si_code == libc::SI_QUEUE => unsafe {
                 if info.si_pid() == number {
                     let code = i32::try_from(info.si_value().sival_ptr.addr());
-                    libc::_exit(exit_code(code.unwrap_or(libc::EXIT_FAILURE), asked));
+                    libc::_exit(exit_code(code.unwrap_or(libc::EXIT_FAILURE), first_request));
                 }
             },
             -1 if is_ending(number) => {
                 looks += 1;
                 if looks == ENDING_CHECKS_MAX {
-                    die_by(asked.unwrap_or(libc::SIGKILL));
+                    end_by_signal(first_request.unwrap_or(libc::SIGKILL));
                 }
             }
             -1 => looks = 0,
             // The terminal has also sent the signal to the lab.
             _ if info.si_code == libc::SI_KERNEL => {}
             request => {
-                let is_first = END_REQUESTS.contains(&request) && asked.is_none();
-                asked = asked.or(is_first.then_some(request));
-                let is_handled = has_signal(number, "SigCgt:", FIRST_REQUEST);
-                let passed = if is_first && is_handled { FIRST_REQUEST } else { request };
+                let is_first = END_REQUEST_SIGNALS.contains(&request) && first_request.is_none();
+                first_request = first_request.or(is_first.then_some(request));
+                let is_handled = has_signal(number, "SigCgt:", FIRST_REQUEST_SIGNAL);
+                let passed = if is_first && is_handled { FIRST_REQUEST_SIGNAL } else { request };
                 // SAFETY: only numbers are passed; the lab is a child that was not reaped.
                 unsafe { libc::kill(number, passed) };
             }
@@ -154,43 +155,47 @@ fn run_front(lab: Pid, signals: &libc::sigset_t) -> ! {
 /// True if the lab is ending: its first thread has ended, or SIGKILL is pending.
 fn is_ending(lab: i32) -> bool {
     has_signal(lab, "SigPnd:", libc::SIGKILL)
-        || status_of(lab, "State:").is_some_and(|it| it.starts_with('Z'))
+        || status_value(lab, "State:").is_some_and(|it| it.starts_with('Z'))
 }
 
 /// True if a signal is in this signal set of the process.
 fn has_signal(pid: i32, set: &str, signal: i32) -> bool {
-    let mask = status_of(pid, set).and_then(|mask| u64::from_str_radix(&mask, 16).ok());
+    let mask = status_value(pid, set).and_then(|mask| u64::from_str_radix(&mask, 16).ok());
     mask.is_some_and(|mask| (mask >> (signal - 1)) & 1 == 1)
 }
 
 /// The value after a name in /proc/PID/status.
-fn status_of(pid: i32, name: &str) -> Option<String> {
+fn status_value(pid: i32, name: &str) -> Option<String> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(status.lines().find_map(|line| line.strip_prefix(name))?.trim().to_owned())
 }
 
-/// The exit code for one of the lab. If the lab was interrupted, it is that of the first request that
-/// was sent to this process, because the lab does not know its signal.
-fn exit_code(lab_code: i32, asked: Option<i32>) -> i32 {
+/// The exit code of this process for the lab's exit code. For an interrupted lab it is the exit
+/// code of the first signal that this process received, because the lab got another signal in its
+/// place.
+fn exit_code(lab_code: i32, first_request: Option<i32>) -> i32 {
     let code_of = |request: i32| i32::from(interrupt::exit_code_of(request));
-    let is_interrupted = END_REQUESTS.into_iter().any(|request| lab_code == code_of(request));
-    asked.filter(|_| is_interrupted).map_or(lab_code, code_of)
+    let is_interrupted = END_REQUEST_SIGNALS.into_iter().any(|request| lab_code == code_of(request));
+    first_request.filter(|_| is_interrupted).map_or(lab_code, code_of)
 }
 
 /// Ends this process with the status of the lab, if the lab has ended.
-fn end_as(lab: Pid, asked: Option<i32>) {
+fn end_with_status_of(lab: Pid, first_request: Option<i32>) {
     let Ok(Some((_, status))) = waitpid(Some(lab), WaitOptions::NOHANG) else { return };
     match status.terminating_signal() {
-        Some(signal) => die_by(signal),
+        Some(signal) => end_by_signal(signal),
         // SAFETY: the call ends the process.
-        None => unsafe { libc::_exit(exit_code(status.exit_status().unwrap_or(libc::EXIT_FAILURE), asked)) },
+        None => unsafe {
+            libc::_exit(exit_code(status.exit_status().unwrap_or(libc::EXIT_FAILURE), first_request))
+        },
     }
 }
 
 /// Ends this process by a signal, without a core dump, because the lab has already written one.
-fn die_by(signal: i32) -> ! {
+fn end_by_signal(signal: i32) -> ! {
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    // SAFETY: only numbers are passed, and the set is a live local that is filled before it is used.
+    // SAFETY: only numbers are passed, and the set is a live local that is filled before it is
+    // used.
     unsafe {
         let mut all = MaybeUninit::uninit();
         libc::sigfillset(all.as_mut_ptr());

@@ -1,9 +1,9 @@
 //! A time limit for every wait on a file system that has stopped responding. A thread examines what
 //! the other threads wait for, and ends the lab whichever system call blocks.
 //!
-//! A thread whose request a user-space file system has accepted cannot be killed, and a process
-//! ends only with its last thread. So there is another process in front of the lab, which the shell
-//! waits for and which can end.
+//! A thread cannot be killed while a user-space file system handles its request, and a process ends
+//! only with its last thread. So the shell waits for another process, in front of the lab, which
+//! can end at any time.
 
 mod front;
 mod waits;
@@ -12,7 +12,7 @@ use super::interrupt;
 use super::program::launcher;
 use super::terminal_mode;
 pub use front::begin;
-pub(super) use front::{FIRST_REQUEST, has_front, leave};
+pub(super) use front::{FIRST_REQUEST_SIGNAL, has_front, leave};
 use rustix::process::{Signal, getpid, kill_process};
 use std::path::PathBuf;
 use std::sync::mpsc;

@@ -25,7 +25,7 @@ pub(super) struct Waits(BTreeMap<u32, (Wait, Instant)>);
 #[derive(Debug, PartialEq, Eq)]
 struct Wait {
     call: Call,
-    /// Number of times that the thread has given up its processor before.
+    /// Number of context switches of the thread so far, voluntary and involuntary.
     switches: u64,
 }
 
@@ -142,8 +142,8 @@ impl Call {
     }
 }
 
-/// The text at an address of this process. It is read through a file, because the thread may have
-/// continued and freed the memory.
+/// The text at an address of this process. It is read through `/proc/self/mem`, which returns an
+/// error if the thread has continued and unmapped the memory; a pointer would fault.
 fn text_at(address: u64) -> Option<PathBuf> {
     let mut bytes = vec![0; PATH_BYTES];
     let count = File::open("/proc/self/mem").ok()?.read_at(&mut bytes, address).ok()?;

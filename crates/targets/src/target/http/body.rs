@@ -1,7 +1,7 @@
 //! The body of a response: where it ends, and whether it arrived completely.
 
 use super::connection::{Connection, TimedPart};
-use super::{HEAD_BYTES_MAX, HttpError, line};
+use super::{HEAD_BYTES_MAX, HttpError, read_line};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::time::Duration;
 
@@ -11,22 +11,25 @@ const CLOSE_WAIT_MAX: Duration = Duration::from_millis(100);
 pub(super) struct Body<'a> {
     pub(super) wire: BufReader<Connection<'a>>,
     pub(super) framing: Framing,
-    pub(super) got: u64,
+    pub(super) received_bytes: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Framing {
+    /// The body has this many bytes.
     Length(u64),
     /// The body ends with an empty chunk; this many bytes of the current chunk remain.
     Chunked(u64),
+    /// The body ends with the connection.
     Close,
+    /// The whole body has been read.
     Ended,
 }
 
-/// Determines from the header fields where the body ends. If a server sends chunks and a length,
-/// chunks take precedence. Several lengths must be equal (RFC 9112, 6.3), and there may be only one
-/// encoding.
-pub(super) fn framing(fields: &[(String, String)]) -> Result<Framing, HttpError> {
+/// Determines from the header fields how the end of the body is found. If a server sends chunks and
+/// a length, chunks take precedence. Several lengths must be equal (RFC 9112, 6.3), and there may
+/// be only one encoding.
+pub(super) fn parse_framing(fields: &[(String, String)]) -> Result<Framing, HttpError> {
     let all =
         |name: &'static str| fields.iter().filter(move |(found, _)| found == name).map(|(_, value)| value);
     let mut encodings = all("transfer-encoding");
@@ -36,7 +39,7 @@ pub(super) fn framing(fields: &[(String, String)]) -> Result<Framing, HttpError>
         (None, _) => {}
     }
     let mut lengths =
-        all("content-length").flat_map(|value| value.split(',')).map(|value| length(value.trim()));
+        all("content-length").flat_map(|value| value.split(',')).map(|value| parse_length(value.trim()));
     let Some(first) = lengths.next().transpose()? else { return Ok(Framing::Close) };
     for other in lengths {
         if other? != first {
@@ -47,7 +50,7 @@ pub(super) fn framing(fields: &[(String, String)]) -> Result<Framing, HttpError>
 }
 
 /// Parses a length that consists of digits only.
-fn length(text: &str) -> Result<u64, HttpError> {
+fn parse_length(text: &str) -> Result<u64, HttpError> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text);
     let number = digits.and_then(|digits| digits.parse().ok());
     number.ok_or(HttpError::Garbled("its Content-Length is no number"))
@@ -62,10 +65,10 @@ impl Read for Body<'_> {
         let most = match self.framing {
             Framing::Ended => return Ok(0),
             Framing::Close => room,
-            Framing::Length(promised) if self.got == promised => {
+            Framing::Length(promised) if self.received_bytes == promised => {
                 return self.refuse_bytes_beyond_length(promised);
             }
-            Framing::Length(promised) => room.min(promised - self.got),
+            Framing::Length(promised) => room.min(promised - self.received_bytes),
             Framing::Chunked(0) => match self.next_chunk()? {
                 0 => return Ok(0),
                 left => room.min(left),
@@ -74,10 +77,10 @@ impl Read for Body<'_> {
         };
         let most = usize::try_from(most).unwrap_or(buffer.len());
         let count = self.read_wire(&mut buffer[..most])?;
-        self.got += count as u64;
+        self.received_bytes += count as u64;
         match &mut self.framing {
             Framing::Length(promised) if count == 0 => {
-                Err(io::Error::other(HttpError::Cut { got: self.got, promised: *promised }))
+                Err(io::Error::other(HttpError::Cut { got: self.received_bytes, promised: *promised }))
             }
             Framing::Chunked(_) if count == 0 => Err(self.cut_chunks_error()),
             Framing::Chunked(left) => {
@@ -91,18 +94,18 @@ impl Read for Body<'_> {
 
 impl Body<'_> {
     /// Reads from the connection; 0 at its end. If TLS did not announce the end, an attacker may
-    /// have cut the connection, so this end does not complete a body without another end.
+    /// have cut the connection, so it is an error for a body that ends with the connection.
     fn read_wire(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match (self.wire.read(buffer), self.framing) {
             (Err(error), Framing::Close) if error.kind() == ErrorKind::UnexpectedEof => {
-                Err(io::Error::other(HttpError::CutEncrypted { got: self.got }))
+                Err(io::Error::other(HttpError::CutEncrypted { got: self.received_bytes }))
             }
             (Err(error), _) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
             (read, _) => read,
         }
     }
 
-    /// All bytes have arrived; checks that the server sends no more.
+    /// Checks after the last byte that the server sends no more bytes.
     fn refuse_bytes_beyond_length(&mut self, promised: u64) -> io::Result<usize> {
         self.wire.get_mut().wire().silence_max = CLOSE_WAIT_MAX;
         let more = self.wire.fill_buf().is_ok_and(|more| !more.is_empty());
@@ -112,10 +115,10 @@ impl Body<'_> {
 
     /// The size of the next chunk; 0 after the last chunk.
     fn next_chunk(&mut self) -> io::Result<u64> {
-        let mut size = self.chunk_line()?;
-        // This was the end of line after the previous chunk.
-        if size.is_empty() && self.got > 0 {
-            size = self.chunk_line()?;
+        let mut size = self.read_chunk_line()?;
+        // An empty line is the end of the previous chunk.
+        if size.is_empty() && self.received_bytes > 0 {
+            size = self.read_chunk_line()?;
         }
         let digits = size.split(';').next().unwrap_or("").trim();
         let is_number = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -124,18 +127,18 @@ impl Body<'_> {
             left.ok_or_else(|| io::Error::other(HttpError::Garbled("the size of a chunk is no number")))?;
         self.framing = Framing::Chunked(left);
         if left == 0 {
-            self.trailers()?;
+            self.skip_trailers()?;
             self.framing = Framing::Ended;
         }
         Ok(left)
     }
 
-    fn trailers(&mut self) -> io::Result<()> {
+    fn skip_trailers(&mut self) -> io::Result<()> {
         self.wire.get_mut().wire().part =
             Some(TimedPart::begin("what comes after the last chunk of its answer"));
         let mut rest = (&mut self.wire).take(HEAD_BYTES_MAX);
         loop {
-            match line(&mut rest) {
+            match read_line(&mut rest) {
                 Ok(line) if line.is_empty() => break,
                 Ok(_) => {}
                 Err(HttpError::Garbled(_)) if rest.limit() == 0 => {
@@ -151,21 +154,21 @@ impl Body<'_> {
         Ok(())
     }
 
-    fn chunk_line(&mut self) -> io::Result<String> {
+    fn read_chunk_line(&mut self) -> io::Result<String> {
         self.wire.get_mut().wire().part = Some(TimedPart::begin("the line before a chunk of its answer"));
-        let line = self.next_line();
+        let line = self.read_next_line();
         self.wire.get_mut().wire().part = None;
         line
     }
 
-    fn next_line(&mut self) -> io::Result<String> {
-        match line(&mut (&mut self.wire).take(HEAD_BYTES_MAX)) {
+    fn read_next_line(&mut self) -> io::Result<String> {
+        match read_line(&mut (&mut self.wire).take(HEAD_BYTES_MAX)) {
             Err(HttpError::Garbled(_)) => Err(self.cut_chunks_error()),
             line => line.map_err(io::Error::other),
         }
     }
 
     fn cut_chunks_error(&self) -> io::Error {
-        io::Error::other(HttpError::CutChunks { got: self.got })
+        io::Error::other(HttpError::CutChunks { got: self.received_bytes })
     }
 }

@@ -19,15 +19,15 @@ pub(super) const PART_TIME_MAX: Duration = Duration::from_secs(30);
 
 pub(super) struct TimedPart {
     name: &'static str,
-    begin: Instant,
+    start: Instant,
 }
 
-/// The raw bytes of a connection, with a limit on silence.
+/// A TCP connection with a limit on the time without bytes.
 pub(super) struct Wire<'a> {
     stream: TcpStream,
     pub(super) silence_max: Duration,
     check: WaitCheck<'a>,
-    /// The part of the response that is being read and has a time limit, if any.
+    /// The part of the response that is being read; `None` if this part has no time limit.
     pub(super) part: Option<TimedPart>,
 }
 
@@ -38,17 +38,17 @@ pub(super) enum Connection<'a> {
 
 impl TimedPart {
     pub(super) fn begin(name: &'static str) -> TimedPart {
-        TimedPart { name, begin: Instant::now() }
+        TimedPart { name, start: Instant::now() }
     }
 }
 
 impl<'a> Connection<'a> {
-    pub(super) fn plain(url: &Url, check: WaitCheck<'a>) -> Result<Connection<'a>, HttpError> {
+    pub(super) fn connect_plain(url: &Url, check: WaitCheck<'a>) -> Result<Connection<'a>, HttpError> {
         Wire::connect(url, check).map(Connection::Plain)
     }
 
-    /// Connects with encryption, to a server with a trusted certificate for its host.
-    pub(super) fn encrypted(
+    /// Connects with encryption; an error unless the server has a trusted certificate for its host.
+    pub(super) fn connect_encrypted(
         url: &Url,
         config: Arc<ClientConfig>,
         check: WaitCheck<'a>,
@@ -97,14 +97,15 @@ impl<'a> Wire<'a> {
         Ok(Wire { stream, silence_max: SILENCE_MAX, check, part: None })
     }
 
-    /// Checks whether the wait must end: the user requested a stop, or the caller's check fails.
-    fn check(&self) -> io::Result<()> {
+    /// Checks whether the client may go on waiting: an error if the user requested a stop, the
+    /// caller's check fails, or the current part has taken too long.
+    fn check_wait(&self) -> io::Result<()> {
         if interrupt::requested() {
             return Err(io::Error::other(HttpError::Interrupted));
         }
         (self.check)()?;
         match &self.part {
-            Some(part) if part.begin.elapsed() > PART_TIME_MAX => {
+            Some(part) if part.start.elapsed() > PART_TIME_MAX => {
                 Err(io::Error::other(HttpError::Slow(part.name)))
             }
             _ => Ok(()),
@@ -139,7 +140,7 @@ impl Read for Wire<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let deadline = Instant::now() + self.silence_max;
         loop {
-            self.check()?;
+            self.check_wait()?;
             match self.stream.read(buffer) {
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                     if Instant::now() >= deadline {
@@ -158,7 +159,7 @@ impl Read for Wire<'_> {
 impl Write for Wire<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            self.check()?;
+            self.check_wait()?;
             match self.stream.write(bytes) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 written => return written,

@@ -52,26 +52,26 @@ pub enum HttpError {
 /// The URL to which a redirect leads. It is shown without its query if that is a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Location {
-    pub(super) exact: String,
+    pub(super) exact_url: String,
 }
 
 impl Location {
     /// The URL as the server sent it, which may be a secret: only for the next request, and for the
     /// user.
     pub fn exact(&self) -> &str {
-        &self.exact
+        &self.exact_url
     }
 }
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&secret::redact_url(&self.exact))
+        f.write_str(&secret::redact_url(&self.exact_url))
     }
 }
 
 impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Location").field(&secret::redact_url(&self.exact)).finish()
+        f.debug_tuple("Location").field(&secret::redact_url(&self.exact_url)).finish()
     }
 }
 
@@ -80,7 +80,7 @@ pub enum CertificateFault {
     /// No trusted authority issued the certificate, even if an authority has the issuer's name.
     NotTrusted,
     /// The certificate belongs to an authority, not to a server.
-    OfAuthority,
+    IsAuthority,
     Expired,
     NotYetValid,
     OtherHost,
@@ -92,7 +92,7 @@ impl fmt::Display for CertificateFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             CertificateFault::NotTrusted => "is not trusted: no trusted authority issued it",
-            CertificateFault::OfAuthority => {
+            CertificateFault::IsAuthority => {
                 "is that of an authority (CA:TRUE): a server needs its own, even if it signed it itself"
             }
             CertificateFault::Expired => "has expired",
@@ -109,7 +109,7 @@ impl From<rustls::CertificateError> for CertificateFault {
         use rustls::CertificateError as Error;
         match error {
             Error::UnknownIssuer | Error::BadSignature => CertificateFault::NotTrusted,
-            Error::Other(other) if other.to_string() == "CaUsedAsEndEntity" => CertificateFault::OfAuthority,
+            Error::Other(other) if other.to_string() == "CaUsedAsEndEntity" => CertificateFault::IsAuthority,
             Error::Expired | Error::ExpiredContext { .. } => CertificateFault::Expired,
             Error::NotValidYet | Error::NotValidYetContext { .. } => CertificateFault::NotYetValid,
             Error::NotValidForName | Error::NotValidForNameContext { .. } => CertificateFault::OtherHost,

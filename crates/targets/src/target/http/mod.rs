@@ -21,7 +21,7 @@ mod tests;
 mod trust;
 
 use super::url::Url;
-use body::{Body, framing};
+use body::{Body, parse_framing};
 use connection::{Connection, TimedPart};
 pub use error::{CertificateFault, HttpError, Location};
 use rustls::ClientConfig;
@@ -31,12 +31,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 pub use trust::{Trust, TrustError};
 
+/// Longest time without a byte from the server.
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// Longest time before the client checks again whether the user requested a stop.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
 
-/// Longest head of a response; the trailers may have the same length.
+/// Largest size of the head of a response, and of the trailers.
 const HEAD_BYTES_MAX: u64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +46,8 @@ pub enum RequestVerb {
     Head,
 }
 
-/// Called whenever the client waits for bytes; an error ends the wait.
+/// A function that is called whenever the client waits for bytes. If it returns an error, the wait
+/// ends.
 pub type WaitCheck<'a> = &'a dyn Fn() -> io::Result<()>;
 
 pub struct Response<'a> {
@@ -63,14 +65,14 @@ struct ResponseHead {
 #[derive(Default)]
 pub struct Client {
     trust: Trust,
-    /// Created for the first encrypted connection.
-    config: OnceLock<Arc<ClientConfig>>,
+    /// The TLS configuration, which is created for the first encrypted connection.
+    tls_config: OnceLock<Arc<ClientConfig>>,
 }
 
 impl Client {
     /// A client that trusts these servers. Certificates are read when they are first needed.
     pub fn new(trust: Trust) -> Client {
-        Client { trust, config: OnceLock::new() }
+        Client { trust, tls_config: OnceLock::new() }
     }
 
     pub fn trust(&self) -> &Trust {
@@ -86,10 +88,10 @@ impl Client {
         fields: &[(&str, &str)],
         check: WaitCheck<'a>,
     ) -> Result<Response<'a>, HttpError> {
-        let request = request(verb, url, fields)?;
+        let request = request_head(verb, url, fields)?;
         let mut connection = match url.is_encrypted() {
-            true => Connection::encrypted(url, self.config()?, check)?,
-            false => Connection::plain(url, check)?,
+            true => Connection::connect_encrypted(url, self.tls_config()?, check)?,
+            false => Connection::connect_plain(url, check)?,
         };
         connection.send(request.as_bytes())?;
         connection.wire().part = Some(TimedPart::begin("the head of its answer"));
@@ -97,16 +99,16 @@ impl Client {
         let head = read_head(&mut wire)?;
         wire.get_mut().wire().part = None;
         let fields = head.accepted_fields()?;
-        let framing = framing(&fields)?;
-        Ok(Response { fields, body: Body { wire, framing, got: 0 } })
+        let framing = parse_framing(&fields)?;
+        Ok(Response { fields, body: Body { wire, framing, received_bytes: 0 } })
     }
 
-    fn config(&self) -> Result<Arc<ClientConfig>, HttpError> {
-        if let Some(config) = self.config.get() {
+    fn tls_config(&self) -> Result<Arc<ClientConfig>, HttpError> {
+        if let Some(config) = self.tls_config.get() {
             return Ok(Arc::clone(config));
         }
-        let config = self.trust.config()?;
-        Ok(Arc::clone(self.config.get_or_init(|| config)))
+        let config = self.trust.tls_config()?;
+        Ok(Arc::clone(self.tls_config.get_or_init(|| config)))
     }
 }
 
@@ -125,7 +127,7 @@ impl PartialEq for Client {
 
 impl Eq for Client {}
 
-fn request(verb: RequestVerb, url: &Url, fields: &[(&str, &str)]) -> Result<String, HttpError> {
+fn request_head(verb: RequestVerb, url: &Url, fields: &[(&str, &str)]) -> Result<String, HttpError> {
     let word = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
     let mut request = format!(
         "{word} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: readlab/{}\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n",
@@ -144,10 +146,10 @@ fn request(verb: RequestVerb, url: &Url, fields: &[(&str, &str)]) -> Result<Stri
 
 impl ResponseHead {
     fn accepted_fields(self) -> Result<Vec<(String, String)>, HttpError> {
-        match (self.code, find(&self.fields, "location")) {
+        match (self.code, find_field(&self.fields, "location")) {
             (200, _) => self.unencoded_fields(),
             (code @ 300..=399, Some(to)) => {
-                Err(HttpError::Redirect { code, to: Location { exact: to.to_owned() } })
+                Err(HttpError::Redirect { code, to: Location { exact_url: to.to_owned() } })
             }
             (code, _) => Err(HttpError::Status { code, reason: self.reason }),
         }
@@ -166,7 +168,7 @@ impl ResponseHead {
 
 fn read_head(wire: &mut impl BufRead) -> Result<ResponseHead, HttpError> {
     let mut wire = wire.take(HEAD_BYTES_MAX);
-    let status = line(&mut wire)?;
+    let status = read_line(&mut wire)?;
     let mut words = status.splitn(3, ' ');
     let version = words.next().is_some_and(|word| word.starts_with("HTTP/1."));
     let code = words.next().and_then(|code| code.parse().ok()).filter(|_| version);
@@ -174,7 +176,7 @@ fn read_head(wire: &mut impl BufRead) -> Result<ResponseHead, HttpError> {
     let reason = words.next().unwrap_or("").trim().to_owned();
     let mut fields = Vec::new();
     loop {
-        let line = line(&mut wire)?;
+        let line = read_line(&mut wire)?;
         if line.is_empty() {
             return Ok(ResponseHead { code, reason, fields });
         }
@@ -185,7 +187,7 @@ fn read_head(wire: &mut impl BufRead) -> Result<ResponseHead, HttpError> {
 }
 
 /// Reads the next line, without its end.
-fn line(wire: &mut impl BufRead) -> Result<String, HttpError> {
+fn read_line(wire: &mut impl BufRead) -> Result<String, HttpError> {
     let mut line = Vec::new();
     match wire.read_until(b'\n', &mut line) {
         // The encrypted connection ended without a TLS notice, so the line has no end either.
@@ -196,13 +198,13 @@ fn line(wire: &mut impl BufRead) -> Result<String, HttpError> {
     Ok(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned())
 }
 
-fn find<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
+fn find_field<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
     fields.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
 }
 
 impl Response<'_> {
     pub fn field(&self, name: &str) -> Option<&str> {
-        find(&self.fields, name)
+        find_field(&self.fields, name)
     }
 }
 

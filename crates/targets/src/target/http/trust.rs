@@ -35,6 +35,7 @@ impl From<Option<PathBuf>> for Trust {
 }
 
 impl Trust {
+    /// The PEM file of trusted authorities; `None` if the system's authorities are trusted.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Trust::System => None,
@@ -43,11 +44,11 @@ impl Trust {
     }
 
     /// The TLS configuration for all connections. This reads the certificates.
-    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, TrustError> {
+    pub(super) fn tls_config(&self) -> Result<Arc<ClientConfig>, TrustError> {
         let roots = match self {
-            Trust::System => of_system()?,
+            Trust::System => system_roots()?,
             Trust::File(path) => {
-                of_file(path).map_err(|cause| TrustError::File { path: path.clone(), cause })?
+                roots_in_file(path).map_err(|cause| TrustError::File { path: path.clone(), cause })?
             }
         };
         let provider = Arc::new(ring::default_provider());
@@ -59,8 +60,8 @@ impl Trust {
     }
 }
 
-/// The system's certificates. Unusable ones are left out, because every system has some.
-fn of_system() -> Result<RootCertStore, TrustError> {
+/// The system's certificates. Unusable certificates are left out, because every system has some.
+fn system_roots() -> Result<RootCertStore, TrustError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(found.certs);
@@ -69,16 +70,16 @@ fn of_system() -> Result<RootCertStore, TrustError> {
 }
 
 /// The certificates of a file. All of them must be usable, because the user chose them.
-fn of_file(path: &Path) -> Result<RootCertStore, String> {
+fn roots_in_file(path: &Path) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(path).map_err(words)? {
-        roots.add(certificate.map_err(words)?).map_err(|error| error.to_string())?;
+    for certificate in CertificateDer::pem_file_iter(path).map_err(pem_error_text)? {
+        roots.add(certificate.map_err(pem_error_text)?).map_err(|error| error.to_string())?;
     }
     if roots.is_empty() { Err("it has no certificate in PEM".to_owned()) } else { Ok(roots) }
 }
 
 /// The text of an error: the system's text for an I/O error.
-fn words(error: pem::Error) -> String {
+fn pem_error_text(error: pem::Error) -> String {
     match error {
         pem::Error::Io(error) => error.to_string(),
         error => format!("it is not in PEM: {error}"),
@@ -94,7 +95,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ca.pem");
         fs::write(&path, content).unwrap();
-        let error = Trust::File(path).config().unwrap_err().to_string();
+        let error = Trust::File(path).tls_config().unwrap_err().to_string();
         assert!(error.contains("ca.pem: no file of certificates to trust: "), "{error}");
         error
     }
@@ -107,7 +108,7 @@ mod tests {
         assert!(!refusal(broken).contains("no certificate in PEM"), "{}", refusal(broken));
         let cut = b"-----BEGIN CERTIFICATE-----\nAAAA\n";
         assert!(refusal(cut).contains("it is not in PEM"), "{}", refusal(cut));
-        let missing = Trust::File("/no/such/ca.pem".into()).config().unwrap_err().to_string();
+        let missing = Trust::File("/no/such/ca.pem".into()).tls_config().unwrap_err().to_string();
         assert!(missing.starts_with("/no/such/ca.pem: ") && missing.contains("No such file"), "{missing}");
     }
 }

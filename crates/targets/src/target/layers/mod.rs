@@ -1,9 +1,9 @@
 //! The layers below a file: the walk that finds them.
 //!
-//! Each step asks the system one question: the file system of a file, the device below it, the
-//! parts of a device, or the file behind a loop device; it then continues with that file. The chain
-//! ends where a layer is not visible, with the reason; nothing is guessed. Files behind loop
-//! devices are opened only for reading, to find out whether they can be evicted.
+//! Each step asks the system one question: the file system of a file, the device below a file, the
+//! parts of a device, or the file behind a loop device. The next step continues with the answer.
+//! The chain ends at a layer that is not visible, and states the reason; nothing is guessed. Files
+//! behind loop devices are opened only for reading, to find out whether they can be evicted.
 
 use crate::target::device;
 use crate::target::filesystem::{Backing, Filesystem};
@@ -20,36 +20,37 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The files below a target whose pages are evicted too, the nearest first.
-pub type Evictable = Vec<PathBuf>;
+/// The files below a target whose pages are evicted too, from the nearest layer downwards.
+pub type EvictableFiles = Vec<PathBuf>;
 
 /// Number of layers after which the walk ends, because a longer chain means that the system's
 /// answers form a loop.
 const LAYERS_MAX: usize = 64;
 
 /// The reason why the cache of a server stays filled.
-const ON_ANOTHER_MACHINE: &str = "it is not this machine's";
+const SERVER_CACHE_REASON: &str = "it is not this machine's";
 
 /// The reason why the cache of a program stays filled.
-const IN_A_PROGRAM: &str = "neither its memory nor what it reads can be evicted from here";
+const PROGRAM_CACHE_REASON: &str = "neither its memory nor what it reads can be evicted from here";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chain {
     pub layers: Vec<Layer>,
-    /// The files in the chain whose pages are evicted before a cold reading, the nearest first.
-    pub evictable: Evictable,
+    /// The files in the chain whose pages are evicted before a cold reading, from the nearest layer
+    /// downwards.
+    pub evictable: EvictableFiles,
 }
 
 struct Walk<'a> {
     system: &'a SystemRoot,
     chain: Chain,
-    seen: BTreeSet<BlockDevice>,
+    visited: BTreeSet<BlockDevice>,
 }
 
 impl Chain {
     /// Finds the layers below an open file; `path` must be absolute and without symbolic links.
     pub fn walk(system: &SystemRoot, path: &Path, file: &File) -> Chain {
-        let mut walk = Walk { system, chain: Chain::default(), seen: BTreeSet::new() };
+        let mut walk = Walk { system, chain: Chain::default(), visited: BTreeSet::new() };
         walk.add_file(path, file);
         walk.chain
     }
@@ -110,7 +111,7 @@ impl Walk<'_> {
         let source = mount.map_or_else(|| "another machine".to_owned(), |mount| display_path(&mount.source));
         let what = format!("the cache of the server of {source} ({filesystem})");
         self.add(Layer::new(LayerKind::Filesystem, filesystem));
-        self.add(Layer::new(LayerKind::Server, source).with_remaining_cache(what, ON_ANOTHER_MACHINE));
+        self.add(Layer::new(LayerKind::Server, source).with_remaining_cache(what, SERVER_CACHE_REASON));
     }
 
     /// Adds the program behind a FUSE file system, or the file that it passes to the kernel, whose
@@ -128,12 +129,12 @@ impl Walk<'_> {
             return self.add(Layer::new(LayerKind::File, name).with_evicted_cache());
         }
         let what = format!("the cache of the program that serves it ({name}, {kind})");
-        let layer = Layer::new(LayerKind::Program, name).with_remaining_cache(what, IN_A_PROGRAM);
+        let layer = Layer::new(LayerKind::Program, name).with_remaining_cache(what, PROGRAM_CACHE_REASON);
         self.add(Layer { process: daemon.map(|daemon| daemon.pid), ..layer });
     }
 
-    /// Adds the file that an overlay shows. Both have the same pages, so nothing is cached twice,
-    /// but only the underlying file can be written back.
+    /// Adds the underlying file of a file in an overlay. Both have the same pages, so nothing is
+    /// cached twice, but only the underlying file can be written back.
     fn add_overlay(&mut self, path: &Path, status: &FileStatus, mount: Option<&Mount>) {
         self.add(Layer::new(LayerKind::Overlay, "overlay"));
         let folders = mount.map(Mount::overlay_layers).unwrap_or_default();
@@ -170,7 +171,7 @@ impl Walk<'_> {
     }
 
     fn add_device(&mut self, device: &BlockDevice) {
-        if self.chain.layers.len() >= LAYERS_MAX || !self.seen.insert(device.clone()) {
+        if self.chain.layers.len() >= LAYERS_MAX || !self.visited.insert(device.clone()) {
             return;
         }
         let name = device.name();
@@ -190,12 +191,16 @@ impl Walk<'_> {
             ),
             Composition::Program => {
                 let what = format!("the cache of the program that serves {name}");
-                self.add(Layer::new(LayerKind::Program, name).with_remaining_cache(what, IN_A_PROGRAM));
+                self.add(
+                    Layer::new(LayerKind::Program, name).with_remaining_cache(what, PROGRAM_CACHE_REASON),
+                );
             }
             Composition::Remote { by } => {
                 let name = by.map_or_else(|| name.clone(), |by| format!("{name} ({by})"));
                 let what = format!("the cache of the server of {name}");
-                self.add(Layer::new(LayerKind::Server, &name).with_remaining_cache(what, ON_ANOTHER_MACHINE));
+                self.add(
+                    Layer::new(LayerKind::Server, &name).with_remaining_cache(what, SERVER_CACHE_REASON),
+                );
             }
             Composition::Cached { by, parts } => {
                 let layer = Layer::new(LayerKind::Mapped, format!("{name} ({by})"));
@@ -217,7 +222,7 @@ impl Walk<'_> {
         let words = if it.is_direct_io { format!("{name} (direct I/O)") } else { name.to_owned() };
         self.add(Layer::new(LayerKind::Loop, words));
         let what = format!("the page cache of {} ({name}, no direct I/O)", display_path(&it.backing_file));
-        self.add_backing_file(&it.backing_file, open_backing(name, it), it.is_direct_io, what);
+        self.add_backing_file(&it.backing_file, open_backing_file(name, it), it.is_direct_io, what);
     }
 
     /// Adds a file that is mounted directly, without a loop device, as EROFS allows.
@@ -228,15 +233,15 @@ impl Walk<'_> {
             return;
         }
         let opened = match is_file {
-            true => File::open(source).map_err(|cause| not_opened(&cause)),
+            true => File::open(source).map_err(|cause| open_error_text(&cause)),
             false => Err("its whole path is not visible from here".to_owned()),
         };
         let what = format!("the page cache of {}, which is mounted as {}", display_path(source), mount.kind);
         self.add_backing_file(source, opened, mount.has_option("directio"), what);
     }
 
-    /// Adds a file that holds a file system, and what is below it. `what` names the file's cache in
-    /// case it stays filled.
+    /// Adds a file that holds a file system, and the layers below the file. `what` names the file's
+    /// cache, for the case that it stays filled.
     fn add_backing_file(
         &mut self,
         path: &Path,
@@ -264,19 +269,19 @@ impl Walk<'_> {
     }
 }
 
-/// True if a file in a folder of an overlay is the file that the overlay shows. A file with
-/// metadata only has no blocks, and its bytes are in a lower folder.
+/// True if a file in a folder of an overlay is the file that the overlay shows. A file that has
+/// only metadata has no blocks; its bytes are in a lower folder.
 fn is_overlaid(found: &FileStatus, shown: &FileStatus) -> bool {
     found.kind == FileKind::Regular
-        && (found.size_bytes, found.content_changed) == (shown.size_bytes, shown.content_changed)
+        && (found.size_bytes, found.content_change_time) == (shown.size_bytes, shown.content_change_time)
         && (found.has_blocks || found.size_bytes == 0)
 }
 
-fn open_backing(name: &str, it: &LoopDevice) -> Result<File, String> {
+fn open_backing_file(name: &str, it: &LoopDevice) -> Result<File, String> {
     if it.is_deleted {
         return Err("it was deleted".to_owned());
     }
-    let file = File::open(&it.backing_file).map_err(|cause| not_opened(&cause))?;
+    let file = File::open(&it.backing_file).map_err(|cause| open_error_text(&cause))?;
     let file_bytes = size_bytes(&file).map_err(|cause| cause.to_string())?;
     // In a container, or below another mount, the path may name another file.
     if it.can_be_backed_by(file_bytes) {
@@ -286,7 +291,7 @@ fn open_backing(name: &str, it: &LoopDevice) -> Result<File, String> {
     }
 }
 
-fn not_opened(cause: &io::Error) -> String {
+fn open_error_text(cause: &io::Error) -> String {
     match cause.kind() {
         ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
         ErrorKind::NotFound => "it is not visible from here".to_owned(),

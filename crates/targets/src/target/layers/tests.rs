@@ -1,7 +1,7 @@
 //! Tests of the walk over a simulated /proc and /sys, one for each kind of layer below a file.
 
 use super::*;
-use crate::target::tests::folder;
+use crate::target::tests::folder_on_device;
 use readlab_model::target::layers::{LayerCache, cautions, cold_above};
 use std::os::unix::fs::symlink;
 
@@ -15,7 +15,7 @@ struct ScriptedKernel {
 
 impl ScriptedKernel {
     fn new() -> Option<ScriptedKernel> {
-        let folder = folder();
+        let folder = folder_on_device();
         let image = folder.path().join("image");
         fs::write(&image, vec![b'x'; usize::try_from(IMAGE_BYTES).unwrap()]).unwrap();
         if Filesystem::read(&File::open(&image).unwrap()).unwrap().backing != Backing::Device {

@@ -3,7 +3,7 @@
 //!
 //! The places are picked once before measuring and written to a list in a folder of readlab's own.
 //! Contenders read this list, so every trial reads the same places. `pattern` picks them. The cache
-//! state is that of the whole file. What is read from a server has ranges, and no places.
+//! state is the state of the whole file. A target on a server can have ranges, but no places.
 
 mod pattern;
 mod ranges;
@@ -53,7 +53,7 @@ impl Target {
             let (size, block) = (Bytes(file_bytes).binary(), Bytes(block_bytes).exact());
             return Err(TargetError::about(file, format!("{size} has no block of {block}")));
         }
-        let offsets: Vec<u64> = pattern::blocks(pattern, blocks, reads, request.seed)
+        let offsets: Vec<u64> = pattern::pick_blocks(pattern, blocks, reads, request.seed)
             .into_iter()
             .map(|block| block * block_bytes)
             .collect();
@@ -69,11 +69,12 @@ impl Target {
 }
 
 impl FilePlaces {
+    /// Writes the list of the places into a folder of readlab's own.
     fn write(places: Places) -> Result<FilePlaces, TargetError> {
         let temporary = std::env::temp_dir();
         let scratch = Scratch::make(&temporary, "places").map_err(TargetError::io(&temporary))?;
         let made = FilePlaces { places, scratch };
-        let list = made.list();
+        let list = made.list_path();
         fs::write(&list, made.places.to_bytes()).map_err(TargetError::io(&list))?;
         Ok(made)
     }
@@ -82,17 +83,17 @@ impl FilePlaces {
         &self.places.file
     }
 
-    fn list(&self) -> PathBuf {
+    fn list_path(&self) -> PathBuf {
         self.scratch.path().join("places")
     }
 
     pub(super) fn request(&self) -> ReadRequest {
-        ReadRequest { word: self.list().into_os_string(), ..ReadRequest::default() }
+        ReadRequest { word: self.list_path().into_os_string(), ..ReadRequest::default() }
     }
 
-    /// The environment variable with the list, for what is read from a server.
-    pub(super) fn variable(&self) -> (OsString, OsString) {
-        (RANGES_VARIABLE.into(), self.list().into_os_string())
+    /// The environment variable that passes the list to contenders that read from a server.
+    pub(super) fn environment_variable(&self) -> (OsString, OsString) {
+        (RANGES_VARIABLE.into(), self.list_path().into_os_string())
     }
 
     /// Copies the blocks from the whole content of a server to the same offsets of a sparse file
@@ -108,7 +109,8 @@ impl FilePlaces {
     }
 }
 
-/// Copies ranges of the content, which are in order, to the same offsets of a file.
+/// Copies ranges of the content to the same offsets of a file. The ranges must be sorted and must
+/// not overlap.
 fn copy_ranges(ranges: &[Range<u64>], content: &mut impl Read, copy: &mut File) -> io::Result<()> {
     let mut position = 0;
     for range in ranges {
@@ -127,7 +129,7 @@ fn copy_exactly(from: &mut impl Read, bytes: u64, to: &mut impl Write) -> io::Re
 
 impl PlacesRequest {
     /// The request that picks the places of a record again.
-    pub fn of_facts(facts: &PlacesFacts, seed: u64) -> PlacesRequest {
+    pub fn from_facts(facts: &PlacesFacts, seed: u64) -> PlacesRequest {
         let PlacesFacts { pattern, block_bytes, reads, .. } = *facts;
         PlacesRequest { pattern, block_bytes, reads, seed }
     }

@@ -1,6 +1,6 @@
 //! Picks the places of a file: which blocks, and in which order.
 //!
-//! Everything follows from a seed, which the record keeps.
+//! The seed determines all random numbers, and the record keeps it.
 
 use rand::SeedableRng;
 use rand::distr::Distribution;
@@ -9,11 +9,12 @@ use rand_distr::Zipf;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_model::target::places::Pattern;
 
-/// 2^64 divided by the golden ratio. Multiples of this number place neighbouring numbers far apart.
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+/// 2^64 divided by the golden ratio. Multiples of this number, modulo the number of blocks, place
+/// neighbouring ranks far apart.
+const GOLDEN_RATIO_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The numbers of the blocks in the order in which they are read; the file has `blocks` blocks.
-pub(super) fn blocks(pattern: Pattern, blocks: u64, reads: u64, seed: u64) -> Vec<u64> {
+pub(super) fn pick_blocks(pattern: Pattern, blocks: u64, reads: u64, seed: u64) -> Vec<u64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     match pattern {
         Pattern::Random => {
@@ -26,7 +27,7 @@ pub(super) fn blocks(pattern: Pattern, blocks: u64, reads: u64, seed: u64) -> Ve
         }
         Pattern::Zipf { exponent } => {
             let ranks = Zipf::new(blocks as f64, exponent).expect("both are above 0");
-            let step = step_through(blocks);
+            let step = coprime_step(blocks);
             let scattered = |rank: f64| block_of_rank(rank as u64 - 1, step, blocks);
             (0..reads).map(|_| scattered(ranks.sample(&mut random))).collect()
         }
@@ -42,15 +43,15 @@ fn pick_different(random: &mut Xoshiro256PlusPlus, blocks: u64, count: u64) -> i
     index::sample(random, size(blocks), size(count)).into_iter().map(|block| block as u64)
 }
 
-/// A step that visits every block before it repeats one, because it has no common divisor with the
-/// number of blocks.
-fn step_through(blocks: u64) -> u64 {
-    let first = GOLDEN % blocks.max(1);
-    (first.max(1)..).find(|step| greatest_divisor(*step, blocks) == 1).unwrap_or(1)
+/// A step that has no common divisor with the number of blocks, so that it visits every block
+/// before it repeats one.
+fn coprime_step(blocks: u64) -> u64 {
+    let first = GOLDEN_RATIO_STEP % blocks.max(1);
+    (first.max(1)..).find(|step| greatest_common_divisor(*step, blocks) == 1).unwrap_or(1)
 }
 
-fn greatest_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_divisor(b, a % b) }
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 fn block_of_rank(rank: u64, step: u64, blocks: u64) -> u64 {
@@ -58,7 +59,7 @@ fn block_of_rank(rank: u64, step: u64, blocks: u64) -> u64 {
     u64::try_from(at).expect("a remainder is below its divisor")
 }
 
-/// The block of a read: each pass over the file begins one block later.
+/// The block of the read with this number. Each pass over the file begins one block later.
 fn strided_block(read: u64, step: u64, blocks: u64) -> u64 {
     let passed = u128::from(read) * u128::from(step);
     let (pass, at) = (passed / u128::from(blocks), passed % u128::from(blocks));
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn no_random_block_repeats_before_all_blocks_were_picked() {
-        let picked = blocks(Pattern::Random, 100, 250, 7);
+        let picked = pick_blocks(Pattern::Random, 100, 250, 7);
         assert_eq!(picked.len(), 250);
         for pass in picked.chunks(100) {
             assert_eq!(pass.iter().collect::<BTreeSet<_>>().len(), pass.len());
@@ -88,7 +89,7 @@ mod tests {
     #[test]
     fn the_same_seed_picks_the_same_places_and_another_picks_others() {
         for text in ["random", "zipf"] {
-            let picked = |seed| blocks(pattern(text), 1 << 30, 50, seed);
+            let picked = |seed| pick_blocks(pattern(text), 1 << 30, 50, seed);
             assert_eq!(picked(1), picked(1));
             assert_ne!(picked(1), picked(2));
         }
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn zipf_picks_ranks_with_the_frequencies_of_its_law() {
         // With exponent 1 and four blocks, the shares are 12, 6, 4 and 3 of 25.
-        let picked = blocks(Pattern::Zipf { exponent: 1.0 }, 4, 25_000, 3);
+        let picked = pick_blocks(Pattern::Zipf { exponent: 1.0 }, 4, 25_000, 3);
         let mut counts = BTreeMap::new();
         picked.iter().for_each(|block| *counts.entry(*block).or_insert(0_i64) += 1);
         let mut counts: Vec<i64> = counts.into_values().collect();
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn ranks_are_scattered_over_every_block() {
         for blocks in [1, 2, 97, 4096, 100_000] {
-            let step = step_through(blocks);
+            let step = coprime_step(blocks);
             let all: BTreeSet<u64> = (0..blocks).map(|rank| block_of_rank(rank, step, blocks)).collect();
             assert_eq!(all.len() as u64, blocks);
         }
@@ -118,8 +119,8 @@ mod tests {
 
     #[test]
     fn strides_pass_over_the_file_and_restart_one_block_later() {
-        assert_eq!(blocks(pattern("stride"), 100, 4, 0), [0, 25, 50, 75]);
-        assert_eq!(blocks(pattern("stride:4"), 10, 6, 0), [0, 4, 8, 3, 7, 2]);
-        assert_eq!(blocks(pattern("stride"), 2, 5, 0), [0, 1, 1, 0, 0]);
+        assert_eq!(pick_blocks(pattern("stride"), 100, 4, 0), [0, 25, 50, 75]);
+        assert_eq!(pick_blocks(pattern("stride:4"), 10, 6, 0), [0, 4, 8, 3, 7, 2]);
+        assert_eq!(pick_blocks(pattern("stride"), 2, 5, 0), [0, 1, 1, 0, 0]);
     }
 }

@@ -1,5 +1,5 @@
-//! The ranges of a list of the user, which has an offset and a length in each line. The list is read
-//! once, and its ranges are checked against each target, a file or the content of a server.
+//! The ranges in the user's list, which has an offset and a length in each line. The list is read
+//! once, and its ranges are checked against each target (a file, or the content of a server).
 
 use super::FilePlaces;
 use crate::target::error::refusal;
@@ -17,16 +17,16 @@ use std::sync::Arc;
 
 const STANDARD_INPUT: &str = "-";
 
-/// Length of the longest range. Methods hold a whole range in memory.
+/// Largest length of a range, because methods hold a whole range in memory.
 const RANGE_BYTES_MAX: u64 = 1 << 30;
 
-/// Number of characters of a malformed line that are shown.
+/// Number of characters of a malformed line that an error shows.
 const SHOWN_CHARS_MAX: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangesRequest {
     list: PathBuf,
-    /// Whether the ranges are read in the order of the file.
+    /// True if the ranges are read in the order of the file.
     is_sorted: bool,
     ranges: Arc<Vec<Part>>,
 }
@@ -50,7 +50,7 @@ impl RangesRequest {
     }
 
     /// Reads the list of a record again, if it still exists.
-    pub fn of_facts(facts: &RangesFacts) -> Result<RangesRequest, TargetError> {
+    pub fn from_facts(facts: &RangesFacts) -> Result<RangesRequest, TargetError> {
         if facts.list == STANDARD_INPUT {
             let why = "its ranges came from standard input, which does not have them again: begin anew";
             return Err(TargetError::Refused(why.to_owned()));
@@ -60,11 +60,11 @@ impl RangesRequest {
 }
 
 impl Target {
-    /// Restricts the target to these ranges. Another server must declare the size of the content, and
-    /// that it answers requests for ranges.
+    /// Restricts the target to these ranges. Another server must declare the size of the content,
+    /// and that it answers requests for ranges.
     pub fn restrict_to_ranges(&mut self, request: &RangesRequest) -> Result<(), TargetError> {
         let (file_bytes, ranges) = (self.facts.size_bytes, &request.ranges);
-        let Some(file) = self.path_of_ranges()? else { return Ok(()) };
+        let Some(file) = self.path_for_ranges()? else { return Ok(()) };
         if let Some(beyond) = ranges.iter().find(|range| range.range().end > file_bytes) {
             let Part { start_bytes, length_bytes } = beyond;
             let file = format!("{}, which has {file_bytes} bytes", display_path(&file));
@@ -104,8 +104,8 @@ impl Target {
     }
 }
 
-/// Bytes of the pages that these ranges are in. The ranges are in the order of the file and do not
-/// overlap; a page that several of them are in counts once.
+/// Size of the pages that contain these ranges. The ranges are in the order of the file and do not
+/// overlap. A page that contains several ranges counts once.
 fn bytes_of_pages(covered: &[Range<u64>], page_bytes: u64) -> u64 {
     let (mut bytes, mut counted_to) = (0, 0);
     for range in covered {
@@ -139,7 +139,8 @@ fn parse_ranges(list: &Path, mut lines: impl BufRead) -> Result<Vec<Part>, Targe
     Ok(ranges)
 }
 
-/// Parses an offset and a length, which blanks or a comma separate.
+/// Parses an offset and a length, separated by white space or a comma; `None` if the text is not a
+/// range.
 fn parse_range(text: &str) -> Option<Part> {
     let mut words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
     let mut next = || words.next()?.parse::<Bytes>().ok().map(|bytes| bytes.0);
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_several_ranges_are_in_counts_once() {
+    fn a_page_that_contains_several_ranges_counts_once() {
         let bytes_of = |ranges: &[(u64, u64)]| {
             let (offsets, lengths) = ranges.iter().copied().unzip();
             let places = Places { file: "/f".into(), block_bytes: BlockBytes::Each(lengths), offsets };
@@ -218,7 +219,8 @@ mod tests {
         assert_eq!(bytes_of(&[over_an_edge, byte]), 2 * page);
         let adjacent: Vec<(u64, u64)> = (0..10_000).map(|number| (100 * number, 100)).collect();
         assert_eq!(bytes_of(&adjacent), 245 * page, "a megabyte in a hundred bytes each");
-        // The pages 2 and 3 by ranges that overlap, one of which is in the other, and 24 to 36.
+        // The uneven ranges cover the pages 0 to 3 and 24 to 36. Two of them overlap, and one is
+        // within another.
         let uneven = [(100_000, 50_000), (8192, 4096), (12_000, 1000), (12_288, 1), over_an_edge];
         assert_eq!(bytes_of(&uneven), 17 * page);
     }

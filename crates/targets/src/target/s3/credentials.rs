@@ -10,9 +10,9 @@ pub struct Credentials {
     pub access_key: String,
     /// The secret that signs requests.
     pub secret: Secret,
-    /// Sent with every request if the key is temporary.
+    /// The token that is sent with every request; `None` if the key is not temporary.
     pub session_token: Option<Secret>,
-    /// End of the validity of a temporary key, if it is known.
+    /// When the key expires; `None` if the key is not temporary, or if the time is not known.
     pub expires: Option<Timestamp>,
 }
 

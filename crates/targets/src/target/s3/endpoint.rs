@@ -27,7 +27,7 @@ pub enum EndpointError {
 const SCHEMES: [(&str, u16); 2] = [("http", 80), ("https", 443)];
 
 impl Endpoint {
-    pub fn of_region(region: &str) -> Endpoint {
+    pub fn for_region(region: &str) -> Endpoint {
         let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
         Endpoint { scheme: "https", authority: format!("s3.{region}.{domain}"), path: String::new() }
     }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn every_region_has_its_endpoint() {
-        assert_eq!(Endpoint::of_region("eu-north-1").to_string(), "https://s3.eu-north-1.amazonaws.com");
-        assert_eq!(Endpoint::of_region("cn-north-1").to_string(), "https://s3.cn-north-1.amazonaws.com.cn");
+        assert_eq!(Endpoint::for_region("eu-north-1").to_string(), "https://s3.eu-north-1.amazonaws.com");
+        assert_eq!(Endpoint::for_region("cn-north-1").to_string(), "https://s3.cn-north-1.amazonaws.com.cn");
     }
 }

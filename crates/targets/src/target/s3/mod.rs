@@ -14,6 +14,6 @@ pub mod verification;
 pub use config::ConfigError;
 pub use credentials::{Credentials, Secret};
 pub use endpoint::{Endpoint, EndpointError};
-pub use object::{ObjectName, ObjectNameError, is_object};
+pub use object::{ObjectName, ObjectNameError, is_object_name};
 pub use store::{PresignError, Store};
 pub use surroundings::{ProcessSurroundings, Surroundings};

@@ -1,6 +1,6 @@
 //! The name of an object of an S3 store, `s3://bucket/key`.
 
-use readlab_system::terminal::printable::{is_obeyed, printable};
+use readlab_system::terminal::printable::{is_unprintable, printable};
 use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
@@ -37,13 +37,13 @@ const SCHEME: &str = "s3://";
 const KEY_BYTES_MAX: usize = 1024;
 
 /// True if a word of the command line is the name of an object and not a path.
-pub fn is_object(word: &OsStr) -> bool {
+pub fn is_object_name(word: &OsStr) -> bool {
     word.as_encoded_bytes().starts_with(SCHEME.as_bytes())
 }
 
 impl ObjectName {
     pub fn new(bucket: &str, key: &str) -> Result<ObjectName, ObjectNameError> {
-        if !is_bucket(bucket) {
+        if !is_bucket_name(bucket) {
             return Err(ObjectNameError::Bucket(bucket.to_owned()));
         }
         check_key(key, bucket)?;
@@ -64,7 +64,7 @@ impl ObjectName {
     }
 }
 
-fn is_bucket(bucket: &str) -> bool {
+fn is_bucket_name(bucket: &str) -> bool {
     let is_end = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     (3..=63).contains(&bucket.len())
         && bucket.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
@@ -80,7 +80,7 @@ fn check_key(key: &str, bucket: &str) -> Result<(), ObjectNameError> {
     if key.len() > KEY_BYTES_MAX {
         return Err(ObjectNameError::LongKey(key.len()));
     }
-    if key.chars().any(is_obeyed) {
+    if key.chars().any(is_unprintable) {
         return Err(ObjectNameError::Control(key.to_owned()));
     }
     if key.split('/').any(|part| part == "." || part == "..") {
@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn only_the_complete_s3_scheme_makes_an_object_name() {
-        assert!(is_object("s3://b/k".as_ref()) && is_object("s3://".as_ref()));
-        assert!(!is_object("./s3://b/k".as_ref()) && !is_object("s3:/b/k".as_ref()));
+        assert!(is_object_name("s3://b/k".as_ref()) && is_object_name("s3://".as_ref()));
+        assert!(!is_object_name("./s3://b/k".as_ref()) && !is_object_name("s3:/b/k".as_ref()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Settings by name; a value with several lines contains settings itself.
+/// Settings by name. A value that has several lines contains further settings.
 type Section = HashMap<String, String>;
 
 /// The settings of the selected profile.
@@ -23,7 +23,7 @@ pub(super) struct Profile {
 /// A file that was read, with its sections.
 #[derive(Default)]
 struct SectionsFile {
-    /// `None` if the file does not exist.
+    /// Path of the file; `None` if the file does not exist.
     path: Option<PathBuf>,
     sections: HashMap<String, Section>,
 }
@@ -31,11 +31,11 @@ struct SectionsFile {
 impl Profile {
     /// The profile that the environment variables select, from both files; empty if there is no
     /// file.
-    pub(super) fn chosen(surroundings: &dyn Surroundings) -> Result<Profile, ConfigError> {
+    pub(super) fn selected(surroundings: &dyn Surroundings) -> Result<Profile, ConfigError> {
         let variable = |name| surroundings.variable(name);
         let chosen = variable("AWS_PROFILE").or_else(|| variable("AWS_DEFAULT_PROFILE"));
-        let mut config = sections(surroundings, "AWS_CONFIG_FILE", ".aws/config")?;
-        let mut keys = sections(surroundings, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials")?;
+        let mut config = read_sections(surroundings, "AWS_CONFIG_FILE", ".aws/config")?;
+        let mut keys = read_sections(surroundings, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials")?;
         let name = chosen.clone().unwrap_or_else(|| "default".to_owned());
         let of_config = take_section(&mut config.sections, "profile", &name)
             .or_else(|| (name == "default").then(|| config.sections.remove("default")).flatten());
@@ -55,23 +55,26 @@ impl Profile {
         self.settings.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    pub(super) fn of_s3(&self, name: &str) -> Option<String> {
+    /// A setting below `s3` in the profile; `None` if it is missing or empty.
+    pub(super) fn s3_value(&self, name: &str) -> Option<String> {
         s3_setting(&self.settings, name)
     }
 
-    pub(super) fn of_service_s3(&self, name: &str) -> Option<String> {
+    /// A setting below `s3` in the services of the profile; `None` if it is missing or empty.
+    pub(super) fn s3_service_value(&self, name: &str) -> Option<String> {
         s3_setting(&self.services, name)
     }
 }
 
-/// A setting below `s3`: a line `name = value` within the value.
+/// A line `name = value` within the value of the setting `s3`.
 fn s3_setting(section: &Section, name: &str) -> Option<String> {
     let lines = section.get("s3")?.lines().filter_map(|line| line.split_once('='));
     let mut lines = lines.map(|(known, value)| (known.trim(), value.trim()));
     lines.find(|(known, value)| *known == name && !value.is_empty()).map(|(_, value)| value.to_owned())
 }
 
-/// Removes and returns the section `[kind name]`; the name may be in quotes.
+/// Removes and returns the section `[kind name]`, whose name may be in quotes; `None` if it is
+/// missing.
 fn take_section(sections: &mut HashMap<String, Section>, kind: &str, name: &str) -> Option<Section> {
     let is_it = |title: &str| {
         let rest = title.strip_prefix(kind).filter(|rest| rest.starts_with([' ', '\t']));
@@ -82,7 +85,7 @@ fn take_section(sections: &mut HashMap<String, Section>, kind: &str, name: &str)
 }
 
 /// The sections of the file that an environment variable names; none if the file does not exist.
-fn sections(
+fn read_sections(
     surroundings: &dyn Surroundings,
     variable: &str,
     default: &str,

@@ -16,7 +16,7 @@ pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 pub const UNSIGNED_PAYLOAD: &str = "UNSIGNED-PAYLOAD";
 
-/// The query parameter that is not signed itself.
+/// Name of the query parameter that contains the signature, and so is not signed.
 pub const SIGNATURE_PARAMETER: &str = "X-Amz-Signature";
 
 pub(super) const TERMINATOR: &str = "aws4_request";
@@ -24,14 +24,14 @@ pub(super) const TERMINATOR: &str = "aws4_request";
 pub(super) const SERVICE: &str = "s3";
 
 /// The characters that are percent-encoded in a query: all except letters, digits and these.
-const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ENCODED_IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The characters that are percent-encoded in a path, in which a slash is kept.
-const ENCODED_IN_PATH: &AsciiSet = &IN_QUERY.remove(b'/');
+const ENCODED_IN_PATH: &AsciiSet = &ENCODED_IN_QUERY.remove(b'/');
 
-/// A time of signing, `YYYYMMDDTHHMMSSZ`.
+/// The time of a signature, `YYYYMMDDTHHMMSSZ`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moment(String);
+pub struct SignatureTime(String);
 
 #[derive(Debug, Clone)]
 pub struct SignedParts<'a> {
@@ -52,20 +52,20 @@ pub(super) struct PresignedUrl<'a> {
     pub(super) host: &'a str,
     /// The path without percent-encoding.
     pub(super) path: &'a str,
-    pub(super) valid: Duration,
+    pub(super) validity: Duration,
 }
 
-/// The path as it appears in a request.
+/// The path with percent-encoding, as it appears in a request.
 pub fn encoded_path(path: &[u8]) -> String {
     percent_encode(path, ENCODED_IN_PATH).to_string()
 }
 
 pub fn encoded_in_query(bytes: &[u8]) -> String {
-    percent_encode(bytes, IN_QUERY).to_string()
+    percent_encode(bytes, ENCODED_IN_QUERY).to_string()
 }
 
 /// Removes percent-encoding.
-pub fn decoded(text: &str) -> Vec<u8> {
+pub fn percent_decoded(text: &str) -> Vec<u8> {
     percent_decode(text.as_bytes()).collect()
 }
 
@@ -75,20 +75,20 @@ pub fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
     query.split('&').filter(|part| !part.is_empty()).map(|part| part.split_once('=').unwrap_or((part, "")))
 }
 
-impl Moment {
-    pub fn from_time(time: Timestamp) -> Moment {
-        Moment(time.strftime("%Y%m%dT%H%M%SZ").to_string())
+impl SignatureTime {
+    pub fn from_time(time: Timestamp) -> SignatureTime {
+        SignatureTime(time.strftime("%Y%m%dT%H%M%SZ").to_string())
     }
 
-    /// Parses a moment from a request; `None` if it is malformed.
-    pub fn read(text: &str) -> Option<(Moment, Timestamp)> {
+    /// Parses the time of a signature in a request; `None` if it is malformed.
+    pub fn parse(text: &str) -> Option<(SignatureTime, Timestamp)> {
         let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", text).ok()?;
         let time = time.to_zoned(TimeZone::UTC).ok()?.timestamp();
-        let moment = Moment::from_time(time);
+        let moment = SignatureTime::from_time(time);
         (moment.0 == text).then_some((moment, time))
     }
 
-    /// The date of the moment, `YYYYMMDD`.
+    /// The date, `YYYYMMDD`.
     pub fn date(&self) -> &str {
         &self.0[..8]
     }
@@ -99,73 +99,83 @@ impl Moment {
 }
 
 /// The scope of a signature: a day, a region, and this service.
-pub fn scope(moment: &Moment, region: &str) -> String {
+pub fn scope(moment: &SignatureTime, region: &str) -> String {
     format!("{}/{region}/{SERVICE}/{TERMINATOR}", moment.date())
 }
 
 impl SignedParts<'_> {
-    pub fn signature(&self, secret: &str, region: &str, moment: &Moment) -> String {
-        hex::encode(signed(&key(secret, region, moment), &self.text(region, moment)).as_ref())
+    pub fn signature(&self, secret: &str, region: &str, moment: &SignatureTime) -> String {
+        hex::encode(
+            hmac_of(&signing_key(secret, region, moment), &self.string_to_sign(region, moment)).as_ref(),
+        )
     }
 
     /// True if `signature` is correct. The comparison takes constant time.
-    pub fn is_signed_by(&self, signature: &str, secret: &str, region: &str, moment: &Moment) -> bool {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, key(secret, region, moment).as_ref());
-        let text = self.text(region, moment);
+    pub fn is_signed_by(&self, signature: &str, secret: &str, region: &str, moment: &SignatureTime) -> bool {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, signing_key(secret, region, moment).as_ref());
+        let text = self.string_to_sign(region, moment);
         hex::decode(signature).is_ok_and(|tag| hmac::verify(&key, text.as_bytes(), &tag).is_ok())
     }
 
-    fn text(&self, region: &str, moment: &Moment) -> String {
-        let request = digest::digest(&digest::SHA256, self.canonical().as_bytes());
+    /// The "string to sign" of the protocol.
+    fn string_to_sign(&self, region: &str, moment: &SignatureTime) -> String {
+        let request = digest::digest(&digest::SHA256, self.canonical_request().as_bytes());
         format!("{ALGORITHM}\n{}\n{}\n{}", moment.0, scope(moment, region), hex::encode(request.as_ref()))
     }
 
-    pub fn names(&self) -> String {
+    /// The names of the signed header fields, separated by semicolons.
+    pub fn field_names(&self) -> String {
         self.fields.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";")
     }
 
     /// The canonical form of the request, which both sides compute.
-    fn canonical(&self) -> String {
-        let path = encoded_path(&decoded(self.path));
+    fn canonical_request(&self) -> String {
+        let path = encoded_path(&percent_decoded(self.path));
         let mut text = format!("{}\n{path}\n{}\n", self.verb, canonical_query(self.query));
         for (name, value) in &self.fields {
             let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
             writeln!(text, "{name}:{value}").expect("a String takes everything");
         }
-        text + "\n" + &self.names() + "\n" + self.payload
+        text + "\n" + &self.field_names() + "\n" + self.payload
     }
 }
 
 /// The canonical query: parameters encoded uniformly and sorted, without the signature.
 fn canonical_query(query: &str) -> String {
-    let encoded = |text: &str| encoded_in_query(&decoded(text));
+    let encoded = |text: &str| encoded_in_query(&percent_decoded(text));
     let mut parts: Vec<_> = parameters(query).map(|(name, value)| [encoded(name), encoded(value)]).collect();
     parts.retain(|[name, _]| name != SIGNATURE_PARAMETER);
     parts.sort();
     parts.iter().map(|part| part.join("=")).collect::<Vec<_>>().join("&")
 }
 
-fn key(secret: &str, region: &str, moment: &Moment) -> hmac::Tag {
-    let day = signed_by(format!("AWS4{secret}").as_bytes(), moment.date());
-    [region, SERVICE, TERMINATOR].iter().fold(day, |key, word| signed(&key, word))
+fn signing_key(secret: &str, region: &str, moment: &SignatureTime) -> hmac::Tag {
+    let day = hmac_of_bytes(format!("AWS4{secret}").as_bytes(), moment.date());
+    [region, SERVICE, TERMINATOR].iter().fold(day, |key, word| hmac_of(&key, word))
 }
 
-fn signed(key: &hmac::Tag, text: &str) -> hmac::Tag {
-    signed_by(key.as_ref(), text)
+fn hmac_of(key: &hmac::Tag, text: &str) -> hmac::Tag {
+    hmac_of_bytes(key.as_ref(), text)
 }
 
-fn signed_by(key: &[u8], text: &str) -> hmac::Tag {
+fn hmac_of_bytes(key: &[u8], text: &str) -> hmac::Tag {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes())
 }
 
 impl PresignedUrl<'_> {
-    pub(super) fn query(&self, credentials: &Credentials, region: &str, moment: Moment) -> String {
+    /// The query with the signature.
+    pub(super) fn signed_query(
+        &self,
+        credentials: &Credentials,
+        region: &str,
+        moment: SignatureTime,
+    ) -> String {
         let credential = format!("{}/{}", credentials.access_key, scope(&moment, region));
         let mut parts = vec![
             ("X-Amz-Algorithm", ALGORITHM.to_owned()),
             ("X-Amz-Credential", credential),
             ("X-Amz-Date", moment.0.clone()),
-            ("X-Amz-Expires", self.valid.as_secs().to_string()),
+            ("X-Amz-Expires", self.validity.as_secs().to_string()),
         ];
         if let Some(token) = &credentials.session_token {
             parts.push(("X-Amz-Security-Token", token.reveal().to_owned()));

@@ -3,7 +3,7 @@
 use super::credentials::Credentials;
 use super::endpoint::Endpoint;
 use super::object::ObjectName;
-use super::signature::{self, Moment, PresignedUrl};
+use super::signature::{self, PresignedUrl, SignatureTime};
 use crate::target::http::RequestVerb;
 use crate::target::url::{Url, UrlError};
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 /// Longest validity of a presigned URL: seven days, by the protocol.
-pub const VALID_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub const VALIDITY_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Environment variables that would change what a contender's library reads. They are removed from
 /// a contender's environment before [`Store::environment`] is added.
@@ -31,7 +31,7 @@ pub const VARIABLES_REMOVED: [&str; 22] = [
 pub struct Store {
     pub endpoint: Endpoint,
     pub region: String,
-    /// How requests name the bucket, if the bucket's name permits that style.
+    /// How requests name the bucket, unless the bucket's name requires path style.
     pub style: Style,
     /// The credentials that sign requests; `None` for public objects.
     pub credentials: Option<Credentials>,
@@ -52,8 +52,8 @@ impl Store {
         if object.has_virtual_host() { self.style } else { Style::Path }
     }
 
-    /// A URL with which anyone may send this request for the object for some time, so its query is
-    /// a secret. Without credentials the URL is not signed.
+    /// A URL that lets everyone who knows it send this request for the object, as long as it is
+    /// valid. Its query is therefore a secret. Without credentials the URL is not signed.
     pub fn presigned(
         &self,
         verb: RequestVerb,
@@ -67,16 +67,16 @@ impl Store {
         let plain =
             format!("{}://{host}{}", self.endpoint.scheme(), signature::encoded_path(path.as_bytes()));
         let Some(credentials) = &self.credentials else { return Ok(plain.parse()?) };
-        if valid.as_secs() == 0 || valid > VALID_MAX {
+        if valid.as_secs() == 0 || valid > VALIDITY_MAX {
             return Err(PresignError::Lifetime(valid));
         }
         let verb = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
-        let wanted = PresignedUrl { verb, host: &host, path: &path, valid };
-        let query = wanted.query(credentials, &self.region, Moment::from_time(now));
+        let wanted = PresignedUrl { verb, host: &host, path: &path, validity: valid };
+        let query = wanted.signed_query(credentials, &self.region, SignatureTime::from_time(now));
         Ok(format!("{plain}?{query}").parse()?)
     }
 
-    /// The environment variables with which a contender reads the object (PROTOCOL.md). They are
+    /// The environment variables that a contender needs to read the object (PROTOCOL.md). They are
     /// secret.
     pub fn environment(&self, object: &ObjectName) -> Vec<(OsString, OsString)> {
         let endpoint = self.endpoint.to_string();
@@ -113,7 +113,7 @@ mod tests {
     const HOUR: Duration = Duration::from_secs(60 * 60);
 
     /// The store in the examples of Amazon's documentation.
-    fn of_examples() -> Store {
+    fn documented_store() -> Store {
         Store {
             endpoint: "https://s3.amazonaws.com".parse().unwrap(),
             region: "us-east-1".to_owned(),
@@ -132,7 +132,8 @@ mod tests {
     #[test]
     fn signing_reproduces_the_documented_example_url() {
         let object = "s3://examplebucket/test.txt".parse().unwrap();
-        let url = of_examples().presigned(RequestVerb::Get, &object, 24 * HOUR, documented_time()).unwrap();
+        let url =
+            documented_store().presigned(RequestVerb::Get, &object, 24 * HOUR, documented_time()).unwrap();
         assert_eq!(
             url.exact(),
             "https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256\
@@ -144,7 +145,8 @@ mod tests {
 
     #[test]
     fn a_url_is_encoded_once_and_has_its_own_signature_for_each_verb() {
-        let store = Store { style: Style::Path, endpoint: "http://h:9000".parse().unwrap(), ..of_examples() };
+        let store =
+            Store { style: Style::Path, endpoint: "http://h:9000".parse().unwrap(), ..documented_store() };
         let object = "s3://bucket/a b/ü%+?#~-_.txt".parse().unwrap();
         let url = |verb| store.presigned(verb, &object, HOUR, documented_time()).unwrap();
         let get = url(RequestVerb::Get);
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_session_token_is_part_of_the_signed_query() {
-        let mut store = of_examples();
+        let mut store = documented_store();
         let object = "s3://examplebucket/test.txt".parse().unwrap();
         let url = |store: &Store| {
             store.presigned(RequestVerb::Get, &object, HOUR, documented_time()).unwrap().exact().to_owned()
@@ -170,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_public_object_has_a_plain_url_and_no_lifetime() {
-        let store = Store { credentials: None, ..of_examples() };
+        let store = Store { credentials: None, ..documented_store() };
         let object = "s3://examplebucket/a b".parse().unwrap();
         let url = store.presigned(RequestVerb::Get, &object, Duration::ZERO, documented_time()).unwrap();
         assert_eq!(url.exact(), "https://examplebucket.s3.amazonaws.com/a%20b");
@@ -180,9 +182,9 @@ mod tests {
     #[test]
     fn no_url_is_valid_longer_than_the_protocol_allows() {
         let object = "s3://examplebucket/k".parse().unwrap();
-        let url = |valid| of_examples().presigned(RequestVerb::Get, &object, valid, documented_time());
-        assert!(url(VALID_MAX).is_ok());
-        for wrong in [Duration::ZERO, Duration::from_millis(900), VALID_MAX + Duration::from_secs(1)] {
+        let url = |valid| documented_store().presigned(RequestVerb::Get, &object, valid, documented_time());
+        assert!(url(VALIDITY_MAX).is_ok());
+        for wrong in [Duration::ZERO, Duration::from_millis(900), VALIDITY_MAX + Duration::from_secs(1)] {
             assert_eq!(url(wrong), Err(PresignError::Lifetime(wrong)));
         }
     }
@@ -190,7 +192,7 @@ mod tests {
     #[test]
     fn a_bucket_name_that_is_invalid_in_a_host_is_put_into_the_path() {
         let object: ObjectName = "s3://my.bucket/k".parse().unwrap();
-        let store = of_examples();
+        let store = documented_store();
         assert_eq!(store.facts(&object).style, Style::Path);
         let url = store.presigned(RequestVerb::Get, &object, HOUR, documented_time()).unwrap();
         assert!(url.exact().starts_with("https://s3.amazonaws.com/my.bucket/k?"));
@@ -199,7 +201,7 @@ mod tests {
 
     #[test]
     fn only_contenders_get_the_secrets_of_a_store() {
-        let mut store = of_examples();
+        let mut store = documented_store();
         store.credentials.as_mut().unwrap().session_token = Some(Secret::new("the-token"));
         let object = "s3://examplebucket/k".parse().unwrap();
         let environment = store.environment(&object);

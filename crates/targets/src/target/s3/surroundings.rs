@@ -9,15 +9,16 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a program may take, which may ask the user to log in.
+/// How long a program may take; it may ask the user to log in.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(300);
 
-/// How long it may go on after it closed its output.
+/// How long a program may run after it closed its output.
 const END_LIMIT: Duration = Duration::from_secs(10);
 
+/// Pause between two checks whether a program has ended.
 const WAIT_STEP: Duration = Duration::from_millis(10);
 
-/// The interface to these sources; tests implement their own.
+/// The interface to these sources. Tests have their own implementation.
 pub trait Surroundings {
     /// An environment variable; `None` if it is unset, empty or not UTF-8.
     fn variable(&self, name: &str) -> Option<String>;
@@ -52,7 +53,7 @@ impl Surroundings for ProcessSurroundings {
 
     fn run(&self, program: &str, args: &[String]) -> io::Result<String> {
         // The program inherits the lab's standard error, because it may ask the user something
-        // there, and because its output must not be shown otherwise.
+        // there, and because the lab must not show its output.
         let mut command = Command::new(program);
         command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn()?;
@@ -77,7 +78,8 @@ impl Surroundings for ProcessSurroundings {
     }
 }
 
-/// What a program prints until it closes its output; an error if it does not within the limit.
+/// The output of a program until it closes its output; an error if this takes longer than the
+/// limit.
 fn output_within(child: &mut Child, limit: Duration) -> io::Result<Vec<u8>> {
     let Some(mut stdout) = child.stdout.take() else { return Ok(Vec::new()) };
     let (sender, receiver) = mpsc::channel();
@@ -87,10 +89,10 @@ fn output_within(child: &mut Child, limit: Duration) -> io::Result<Vec<u8>> {
         // The receiver may have stopped waiting.
         let _ = sender.send(read.map(|_| printed));
     });
-    receiver.recv_timeout(limit).map_err(|_| no_answer(limit))?
+    receiver.recv_timeout(limit).map_err(|_| timeout_error(limit))?
 }
 
-/// How a program ends; an error if it does not within the limit.
+/// The exit status of a program; an error if it does not end within the limit.
 fn status_within(child: &mut Child, limit: Duration) -> io::Result<ExitStatus> {
     let deadline = Instant::now() + limit;
     loop {
@@ -98,13 +100,13 @@ fn status_within(child: &mut Child, limit: Duration) -> io::Result<ExitStatus> {
             return Ok(status);
         }
         if Instant::now() >= deadline {
-            return Err(no_answer(limit));
+            return Err(timeout_error(limit));
         }
         thread::sleep(WAIT_STEP);
     }
 }
 
-fn no_answer(limit: Duration) -> io::Error {
+fn timeout_error(limit: Duration) -> io::Error {
     io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:.0?}"))
 }
 

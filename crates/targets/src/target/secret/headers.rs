@@ -6,9 +6,10 @@
 use super::REDACTED;
 use std::ops::Range;
 
-/// Programs that request URLs. In other programs short options have other meanings, as in `grep
-/// -H`.
-const CLIENTS: [&str; 9] = ["curl", "wget", "wget2", "hey", "oha", "wrk", "xh", "aria2c", "bombardier"];
+/// Programs that request URLs. In other programs the short options mean something else, as in
+/// `grep -H`.
+const CLIENT_PROGRAMS: [&str; 9] =
+    ["curl", "wget", "wget2", "hey", "oha", "wrk", "xh", "aria2c", "bombardier"];
 
 /// Headers that always contain secrets, in lower case.
 #[rustfmt::skip]
@@ -18,8 +19,8 @@ const SECRET_HEADERS: [&str; 18] = [
     "x-goog-api-key", "x-vault-token", "private-token", "job-token", "ocp-apim-subscription-key",
 ];
 
-/// Headers that no server uses for keys, in lower case. Other headers are hidden after these
-/// options, because it is impossible to know all names of secrets.
+/// Headers that no server uses for keys, in lower case. The values of all other headers in options
+/// are hidden, because it is impossible to know all names of secrets.
 #[rustfmt::skip]
 const HARMLESS_HEADERS: [&str; 36] = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "connection",
@@ -31,10 +32,11 @@ const HARMLESS_HEADERS: [&str; 36] = [
 ];
 
 /// Words that may precede the secret in the value of a header.
-const SCHEMES: [&str; 8] = ["basic", "bearer", "digest", "token", "negotiate", "apikey", "key", "bot"];
+const AUTHENTICATION_SCHEMES: [&str; 8] =
+    ["basic", "bearer", "digest", "token", "negotiate", "apikey", "key", "bot"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum OptionValue {
     Header,
     /// A user, with a password after a colon.
     User,
@@ -43,23 +45,28 @@ enum Value {
     Password,
 }
 
-const SHORT_OPTIONS: [(&str, Value); 4] =
-    [("-H", Value::Header), ("-u", Value::User), ("-U", Value::User), ("-b", Value::Cookies)];
+/// Short options, which count only if the line has a program that requests URLs.
+const SHORT_OPTIONS: [(&str, OptionValue); 4] = [
+    ("-H", OptionValue::Header),
+    ("-u", OptionValue::User),
+    ("-U", OptionValue::User),
+    ("-b", OptionValue::Cookies),
+];
 
 /// Long options, which count in any program.
-const LONG_OPTIONS: [(&str, Value); 12] = [
-    ("--header", Value::Header),
-    ("--proxy-header", Value::Header),
-    ("--user", Value::User),
-    ("--proxy-user", Value::User),
-    ("--cookie", Value::Cookies),
-    ("--password", Value::Password),
-    ("--http-password", Value::Password),
-    ("--http-passwd", Value::Password),
-    ("--ftp-password", Value::Password),
-    ("--proxy-password", Value::Password),
-    ("--oauth2-bearer", Value::Password),
-    ("--pass", Value::Password),
+const LONG_OPTIONS: [(&str, OptionValue); 12] = [
+    ("--header", OptionValue::Header),
+    ("--proxy-header", OptionValue::Header),
+    ("--user", OptionValue::User),
+    ("--proxy-user", OptionValue::User),
+    ("--cookie", OptionValue::Cookies),
+    ("--password", OptionValue::Password),
+    ("--http-password", OptionValue::Password),
+    ("--http-passwd", OptionValue::Password),
+    ("--ftp-password", OptionValue::Password),
+    ("--proxy-password", OptionValue::Password),
+    ("--oauth2-bearer", OptionValue::Password),
+    ("--pass", OptionValue::Password),
 ];
 
 /// Removes the secrets in headers and options from a command line. A shell variable is not a
@@ -68,9 +75,9 @@ const LONG_OPTIONS: [(&str, Value); 12] = [
 /// A removed secret may have contained a quote or the name of a program, which change how other
 /// parts are read: the line is read again until nothing more is removed.
 pub(super) fn hide_secrets(command: &str) -> String {
-    let mut shown = hide_values(command);
+    let mut shown = hide_secrets_once(command);
     loop {
-        let again = hide_values(&shown);
+        let again = hide_secrets_once(&shown);
         if again == shown {
             return shown;
         }
@@ -78,15 +85,18 @@ pub(super) fn hide_secrets(command: &str) -> String {
     }
 }
 
-/// Reads the line once. A changed line has fewer characters, or fewer that are not hidden.
-fn hide_values(command: &str) -> String {
-    let has_client = command.split(|c: char| !is_name_character(c)).any(|word| CLIENTS.contains(&word));
+/// Hides the secrets that are found by reading the line once. Each change leaves fewer characters,
+/// or fewer characters that are not hidden.
+fn hide_secrets_once(command: &str) -> String {
+    let has_client =
+        command.split(|c: char| !is_name_character(c)).any(|word| CLIENT_PROGRAMS.contains(&word));
     let (mut shown, mut done) = (String::new(), 0);
     for (at, _) in command.char_indices() {
         if at < done {
             continue;
         }
-        let secret = option_at(command, at, has_client).or_else(|| header_at(command, at));
+        let secret =
+            secret_of_option_at(command, at, has_client).or_else(|| secret_of_header_at(command, at));
         if let Some(secret) = secret {
             shown.push_str(&command[done..secret.start]);
             shown.push_str(REDACTED);
@@ -96,7 +106,8 @@ fn hide_values(command: &str) -> String {
     shown + &command[done..]
 }
 
-fn option_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>> {
+/// The range of the secret in the option that begins here; `None` if there is none.
+fn secret_of_option_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>> {
     let is_begin = command[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || is_quote(c));
     let rest = &command[at..];
     if !is_begin || !rest.starts_with('-') {
@@ -115,28 +126,28 @@ fn option_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>>
     let (after, value) = long.or_else(short)?;
     let from = command.len() - after.len();
     let gap = after.len() - after.trim_start_matches(|c: char| c.is_whitespace() || c == '=').len();
-    let text = value_at(command, from + gap);
+    let text = unquoted_value_at(command, from + gap);
     let inner = &command[text.clone()];
     let secret_from = match value {
-        Value::Header => {
+        OptionValue::Header => {
             let (name, _) = inner.split_once(':')?;
             let is_secret = !HARMLESS_HEADERS.contains(&name.trim().to_ascii_lowercase().as_str());
             is_secret.then_some(name.len() + 1)?
         }
-        Value::User => {
+        OptionValue::User => {
             let (user, password) = inner.split_once(':')?;
             // In `docker run -u 1000:1000` the value is a user id and a group id.
             let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
             (!is_number(user) || !is_number(password)).then_some(user.len() + 1)?
         }
-        Value::Cookies => inner.contains('=').then_some(0)?,
-        Value::Password => 0,
+        OptionValue::Cookies => inner.contains('=').then_some(0)?,
+        OptionValue::Password => 0,
     };
     secret_in(command, text.start + secret_from..text.end)
 }
 
-/// The range of the secret in the header whose name begins here, in any text.
-fn header_at(command: &str, at: usize) -> Option<Range<usize>> {
+/// The range of the secret in the header whose name begins here; `None` if there is none.
+fn secret_of_header_at(command: &str, at: usize) -> Option<Range<usize>> {
     let (before, rest) = command.split_at(at);
     let is_begin = before.chars().next_back().is_none_or(|c| !is_name_character(c))
         || ["\\n", "\\r", "-H"].iter().any(|end| before.ends_with(end));
@@ -159,7 +170,7 @@ fn header_at(command: &str, at: usize) -> Option<Range<usize>> {
 }
 
 /// The range of the value that begins at `at`, without its quotes.
-fn value_at(command: &str, at: usize) -> Range<usize> {
+fn unquoted_value_at(command: &str, at: usize) -> Range<usize> {
     let text = &command[at..];
     let bare = text.strip_prefix('\\').unwrap_or(text);
     match bare.chars().next().filter(|&c| is_quote(c)) {
@@ -182,11 +193,11 @@ fn secret_in(command: &str, value: Range<usize>) -> Option<Range<usize>> {
     let end = value.start + text.trim_end().len();
     let mut secret = text.trim();
     if let Some((scheme, rest)) = secret.split_once(char::is_whitespace)
-        && SCHEMES.contains(&scheme.to_ascii_lowercase().as_str())
+        && AUTHENTICATION_SCHEMES.contains(&scheme.to_ascii_lowercase().as_str())
     {
         secret = rest.trim_start();
     }
-    let is_scheme = SCHEMES.contains(&secret.to_ascii_lowercase().as_str());
+    let is_scheme = AUTHENTICATION_SCHEMES.contains(&secret.to_ascii_lowercase().as_str());
     let is_shown = secret.is_empty() || is_scheme;
     let is_variable = secret.trim_start_matches('\\').starts_with('$');
     (!is_shown && !is_variable).then(|| end - secret.len()..end)

@@ -1,5 +1,5 @@
 //! Secrets in URLs and command lines: recognises queries that give access to everyone who has them,
-//! and removes secrets from texts. `headers` handles what a command passes beside a URL.
+//! and removes secrets from texts. `headers` handles headers and options of commands.
 //!
 //! It is impossible to know all names of secrets, so a query is hidden unless all its parameter
 //! names are known to be harmless. A query that was hidden without need can be entered again, but a
@@ -24,7 +24,7 @@ const HARMLESS_PARAMETERS: [&str; 32] = [
 const SCHEMES_WITHOUT_USERS: [&str; 5] = ["acct", "mailto", "npm", "sip", "xmpp"];
 
 /// Characters besides whitespace that end a word in a shell, or that come before an escaped quote.
-const OPERATORS: &str = ";|&<>()\\";
+const SHELL_OPERATORS: &str = ";|&<>()\\";
 
 /// True if a query, without its `?`, contains a secret.
 fn is_secret(query: &str, is_secret_value: fn(&str) -> bool) -> bool {
@@ -32,7 +32,8 @@ fn is_secret(query: &str, is_secret_value: fn(&str) -> bool) -> bool {
     pairs.any(|(name, value)| may_name_secret(name) && is_secret_value(value))
 }
 
-/// True if a parameter name may mean a secret. A word without a value may itself be a secret.
+/// True if the value of a parameter with this name may be a secret. A word without a value counts
+/// too, because it may be a secret itself.
 fn may_name_secret(name: &str) -> bool {
     // A name that is not UTF-8 after decoding is compared with replacement characters.
     let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
@@ -41,16 +42,16 @@ fn may_name_secret(name: &str) -> bool {
 
 /// Removes the user, and the query if it is a secret, from a URL or a text that should be one.
 pub fn redact_url(url: &str) -> String {
-    redact(url, |_| true)
+    redact_secrets(url, |_| true)
 }
 
 /// Removes secrets from a command line: from every URL as [`redact_url`] does, and the values of
 /// headers. A shell variable is not a secret.
-pub fn shown_in(command: &str) -> String {
+pub fn redact_command(command: &str) -> String {
     let (mut shown_command, mut rest) = (String::new(), command);
-    while let Some(at) = rest.find(|c: char| !ends_url(c)) {
+    while let Some(at) = rest.find(|c: char| !is_url_end(c)) {
         let (before, word) = rest.split_at(at);
-        let end = word.find(ends_url).unwrap_or(word.len());
+        let end = word.find(is_url_end).unwrap_or(word.len());
         shown_command.push_str(before);
         shown_command.push_str(&redact_word(&word[..end]));
         rest = &word[end..];
@@ -59,25 +60,25 @@ pub fn shown_in(command: &str) -> String {
 }
 
 /// True if a character ends a URL in a command line.
-fn ends_url(c: char) -> bool {
+fn is_url_end(c: char) -> bool {
     c.is_whitespace() || "'\"`".contains(c)
 }
 
-/// A word of a command line without the secrets of the URL at its end.
+/// A word of a command line, without the secrets of the URL with which it ends.
 fn redact_word(word: &str) -> String {
     let is_secret_value = |value: &str| !value.starts_with('$');
     if let Some(slashes) = word.find("://") {
-        // The character before the scheme is one that no scheme contains.
+        // The scheme begins after the last character that no scheme contains.
         let url = word[..slashes].trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
-        return format!("{}{}", &word[..url], redact(&word[url..], is_secret_value));
+        return format!("{}{}", &word[..url], redact_secrets(&word[url..], is_secret_value));
     }
     let url = user_range(word).map(|user| user.start).or_else(|| host_position(word)).unwrap_or(word.len());
-    format!("{}{}", &word[..url], redact(&word[url..], is_secret_value))
+    format!("{}{}", &word[..url], redact_secrets(&word[url..], is_secret_value))
 }
 
-/// Position in a word at which the host of a URL without a scheme begins, as `curl host/path?query`
-/// accepts it. `None` if this is not a host but a folder or a pattern, or if there is no query with
-/// a value.
+/// Position in a word at which the host of a URL without a scheme begins, as in
+/// `curl host/path?query`. `None` if the word has a folder or a pattern instead of a host, or has
+/// no query with a value.
 fn host_position(word: &str) -> Option<usize> {
     let (before, query) = word.split_once('?')?;
     // The URL may be the value of an option, or of a parameter of a command.
@@ -93,7 +94,7 @@ fn host_position(word: &str) -> Option<usize> {
     (is_name && !host.is_empty() && is_host && is_port && has_value).then_some(from)
 }
 
-fn redact(url: &str, is_secret_value: fn(&str) -> bool) -> String {
+fn redact_secrets(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     let (before, query) = url.split_once(['?', '#']).unwrap_or((url, ""));
     if is_secret(query, is_secret_value) {
         return format!("{}?{REDACTED}", without_credentials(before, is_secret_value));
@@ -101,13 +102,15 @@ fn redact(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     without_credentials(url, is_secret_value)
 }
 
-/// Removes the password of a URL, or the user of a website, which may be a token.
+/// Removes user and password from a URL. A user without a password is removed only from a URL of
+/// HTTP, because it may be a token.
 fn without_credentials(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return without_bare_user(url, is_secret_value) };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     match authority.rsplit_once('@') {
         Some((user, host))
-            if (scheme.starts_with("http") || user.contains(':')) && is_secret_value(password(user)) =>
+            if (scheme.starts_with("http") || user.contains(':'))
+                && is_secret_value(secret_of_user(user)) =>
         {
             format!("{scheme}://{REDACTED}@{host}{path}")
         }
@@ -115,24 +118,24 @@ fn without_credentials(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     }
 }
 
-/// The secret in a user's name: the part after the colon, or everything if there is no colon.
-fn password(user: &str) -> &str {
+/// The secret in `USER:PASSWORD`: the part after the colon, or everything if there is no colon.
+fn secret_of_user(user: &str) -> &str {
     user.split_once(':').map_or(user, |(_, password)| password).trim_start_matches('\\')
 }
 
-/// Removes user and password from a URL without a scheme, as `curl USER:PASSWORD@HOST/PATH` accepts
-/// it.
+/// Removes user and password from a URL without a scheme, as in `curl USER:PASSWORD@HOST/PATH`.
 ///
 /// Only a colon before the `@` indicates a password: `NAME@HOST` may be an e-mail address,
 /// `USER@HOST:PATH` is the syntax of `scp`, and both may be file names. A `/` before the colon
 /// means a path: `./a:b@c` is a file.
 fn without_bare_user(word: &str, is_secret_value: fn(&str) -> bool) -> String {
-    match user_range(word).filter(|user| is_secret_value(password(&word[user.clone()]))) {
+    match user_range(word).filter(|user| is_secret_value(secret_of_user(&word[user.clone()]))) {
         Some(user) => format!("{}{REDACTED}{}", &word[..user.start], &word[user.end..]),
         None => word.to_owned(),
     }
 }
 
+/// The range of `USER:PASSWORD` in a URL without a scheme; `None` if the word is not such a URL.
 fn user_range(word: &str) -> Option<Range<usize>> {
     let authority = &word[..word.find(['/', '?', '#']).unwrap_or(word.len())];
     let (user, host) = authority.rsplit_once('@')?;
@@ -142,11 +145,12 @@ fn user_range(word: &str) -> Option<Range<usize>> {
     let name = &before[from..];
     // `${NAME:-me@host}` is a shell variable with a default value.
     let is_user = !SCHEMES_WITHOUT_USERS.contains(&name) && (!name.contains('{') || name.contains('}'));
-    (is_user && !password.is_empty() && is_host(host)).then_some(from..user.len())
+    (is_user && !password.is_empty() && begins_with_host(host)).then_some(from..user.len())
 }
 
-/// True if the text is a host, with an optional port, up to its end or to a shell operator.
-fn is_host(text: &str) -> bool {
+/// True if the text begins with a host, with an optional port, and then ends or has a shell
+/// operator.
+fn begins_with_host(text: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "-._${}%".contains(c);
     let parts_at = |text: &str| text.find(|c: char| !is_part(c)).unwrap_or(text.len());
     let (host, rest) = match text.strip_prefix('[').and_then(|text| text.split_once(']')) {
@@ -158,7 +162,7 @@ fn is_host(text: &str) -> bool {
         None => ("0", rest),
     };
     let is_port = port.starts_with('$') || !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit());
-    let ends = rest.is_empty() || rest.starts_with(|c: char| OPERATORS.contains(c));
+    let ends = rest.is_empty() || rest.starts_with(|c: char| SHELL_OPERATORS.contains(c));
     !host.is_empty() && is_port && ends
 }
 
@@ -228,8 +232,8 @@ mod tests {
             ("curl u:p@$HOST:$PORT", "curl …@$HOST:$PORT"),
             ("curl $USER:p@h http://$USER:p@h", "curl …@h http://…@h"),
         ] {
-            assert_eq!(shown_in(text), shown);
-            assert_eq!(shown_in(shown), shown);
+            assert_eq!(redact_command(text), shown);
+            assert_eq!(redact_command(shown), shown);
         }
         assert_eq!(redact_url("u:p@host/x"), "…@host/x");
         for harmless in [
@@ -240,7 +244,7 @@ mod tests {
             "./a:b@c /a:b@c a/b:c@d h:80/?page=a@b",
             "curl u:$P@h \"u:\\$P@h\" https://u:$P@h u:@h u:p@ ${X:-me@h}",
         ] {
-            assert_eq!(shown_in(harmless), harmless);
+            assert_eq!(redact_command(harmless), harmless);
         }
     }
 
@@ -252,7 +256,7 @@ mod tests {
             ("curl --url=host:80/?k=s", "curl --url=host:80/?…"),
             ("curl -H 'X-Key: s' 10.0.0.1/o?key=s", "curl -H 'X-Key: …' 10.0.0.1/o?…"),
         ] {
-            assert_eq!(shown_in(text), shown);
+            assert_eq!(redact_command(text), shown);
         }
         for harmless in [
             "curl h.org/o?page=2",
@@ -262,15 +266,18 @@ mod tests {
             "grep 'x?a=b' f.txt?",
             "cat h.org/o?",
         ] {
-            assert_eq!(shown_in(harmless), harmless);
+            assert_eq!(redact_command(harmless), harmless);
         }
     }
 
     #[test]
     fn urls_within_a_text_are_shown_without_secrets() {
         let text = "curl -s 'https://h/o?a=1&sig=s' \"http://u:p@h/\" --url=https://h/o?page=b | wc";
-        assert_eq!(shown_in(text), "curl -s 'https://h/o?…' \"http://…@h/\" --url=https://h/o?page=b | wc");
-        assert_eq!(shown_in("é://u:p@h?sig=s https://h"), "é://…@h?… https://h");
+        assert_eq!(
+            redact_command(text),
+            "curl -s 'https://h/o?…' \"http://…@h/\" --url=https://h/o?page=b | wc"
+        );
+        assert_eq!(redact_command("é://u:p@h?sig=s https://h"), "é://…@h?… https://h");
         for harmless in [
             "readlab race /f?token=a",
             "curl 'https://h/o?token=$TOKEN&page=2'",
@@ -278,7 +285,7 @@ mod tests {
             "git fetch ssh://git@h/o",
             "://",
         ] {
-            assert_eq!(shown_in(harmless), harmless);
+            assert_eq!(redact_command(harmless), harmless);
         }
     }
 }

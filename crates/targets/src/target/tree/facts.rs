@@ -1,6 +1,6 @@
 //! The facts that a record keeps about the files of a tree.
 
-use super::list::INPUT;
+use super::list::STANDARD_INPUT;
 use super::walk::WalkResult;
 use super::{FoundFiles, ListSource, TreeRequest};
 use crate::target::caution;
@@ -12,15 +12,16 @@ use std::path::{Path, PathBuf};
 
 impl TreeRequest {
     /// The request that finds the files of a record again, in the same folder or list.
-    pub fn of_facts(facts: &TreeFacts, place: &Path, seed: u64) -> TreeRequest {
+    pub fn from_facts(facts: &TreeFacts, place: &Path, seed: u64) -> TreeRequest {
         let place = place.to_owned();
         let source = match facts.is_listed {
             false => ListSource::Folder(place),
-            true if place.as_os_str() == INPUT => ListSource::Input,
+            true if place.as_os_str() == STANDARD_INPUT => ListSource::Input,
             true => ListSource::List(place),
         };
-        let own = OwnPaths::at(facts.own.iter().map(PathBuf::from)).with_streams();
-        // A race that reads files has recorded one at least.
+        let own = OwnPaths::of_paths(facts.own.iter().map(PathBuf::from)).with_streams();
+        // A race that reads files has recorded at least one file, so that a record without files is
+        // of a race that finds names.
         let (order, follows_links, may_have_no_file) = (facts.order, facts.follows_links, facts.files == 0);
         TreeRequest { source, order, seed, follows_links, own, may_have_no_file }
     }
@@ -44,7 +45,7 @@ impl WalkResult {
 
 impl FoundFiles {
     pub(super) fn cautions(&self, filesystem: Filesystem, own: &OwnPaths) -> Vec<String> {
-        let mut cautions = caution::of_files(self.bytes, filesystem, self.extents.as_ref());
+        let mut cautions = caution::cautions_of_files(self.size_bytes, filesystem, self.extents.as_ref());
         cautions.extend(cautions_of_reading(&self.facts));
         let own: Vec<String> = own.paths().iter().map(|path| display_path(path)).collect();
         if !own.is_empty() {
@@ -62,8 +63,8 @@ impl FoundFiles {
     }
 }
 
-/// The cautions about which files of a tree are read, and how often. They do not apply to a race that
-/// finds names and reads no file.
+/// The cautions about which files of a tree are read, and how often. They do not apply to a race
+/// that only finds names.
 pub fn cautions_of_reading(tree: &TreeFacts) -> Vec<String> {
     let way_out = tree.skipped.link_hint(tree.follows_links);
     let skipped = tree.skipped.words();

@@ -1,6 +1,6 @@
-//! Lists of paths in files of readlab's own, in which a zero byte ends each path. The user decides
-//! where the paths come from. Ordering works with offsets into the file, so that the paths
-//! themselves do not stay in memory.
+//! Lists of paths in files of readlab's own, in which a zero byte ends each path. The paths come
+//! from a folder or from a list of the user. Files are ordered by their offsets in the list, so
+//! that the paths themselves need not be in memory.
 
 use crate::target::TargetError;
 use rand::SeedableRng;
@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The name that means standard input.
-pub(super) const INPUT: &str = "-";
+pub(super) const STANDARD_INPUT: &str = "-";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListSource {
@@ -25,44 +25,45 @@ pub enum ListSource {
 }
 
 impl ListSource {
-    /// A list with the name that the user gave; `-` is standard input.
+    /// The list with this name; `-` is standard input.
     pub fn list(name: &Path) -> ListSource {
-        if name.as_os_str() == INPUT { ListSource::Input } else { ListSource::List(name.to_owned()) }
+        if name.as_os_str() == STANDARD_INPUT { ListSource::Input } else { ListSource::List(name.to_owned()) }
     }
 
     /// The path by which a record names the source.
     pub fn path(&self) -> &Path {
         match self {
             ListSource::Folder(path) | ListSource::List(path) => path,
-            ListSource::Input => Path::new(INPUT),
+            ListSource::Input => Path::new(STANDARD_INPUT),
         }
     }
 }
 
-/// The list of files in a folder of readlab's own.
-pub(super) fn list_in(folder: &Path) -> PathBuf {
+/// The path of the list of files in a folder of readlab's own.
+pub(super) fn file_list_path(folder: &Path) -> PathBuf {
     folder.join("files")
 }
 
-/// The list of the folders of a tree.
-pub(super) fn folders_in(folder: &Path) -> PathBuf {
+/// The path of the list of folders in a folder of readlab's own.
+pub(super) fn folder_list_path(folder: &Path) -> PathBuf {
     folder.join("folders")
 }
 
 pub(super) struct ListWriter {
     path: PathBuf,
     writer: BufWriter<File>,
-    end: u64,
+    /// Offset at which the next path begins.
+    end_offset: u64,
 }
 
 struct Entry {
     /// Offset in the list at which the path begins.
-    at: u64,
+    offset: u64,
     inode: u64,
 }
 
-/// The names of files and folders while they are being found.
-pub(super) struct Names {
+/// Writes the lists of files and folders while they are being found.
+pub(super) struct NamesWriter {
     files: ListWriter,
     folders: ListWriter,
     entries: Vec<Entry>,
@@ -71,14 +72,15 @@ pub(super) struct Names {
 impl ListWriter {
     pub(super) fn create(path: PathBuf) -> Result<ListWriter, TargetError> {
         let writer = File::create_new(&path).map(BufWriter::new).map_err(TargetError::io(&path))?;
-        Ok(ListWriter { path, writer, end: 0 })
+        Ok(ListWriter { path, writer, end_offset: 0 })
     }
 
+    /// Adds a path, and returns its offset in the list.
     pub(super) fn add(&mut self, path: &Path) -> Result<u64, TargetError> {
-        let (bytes, at) = (path.as_os_str().as_bytes(), self.end);
+        let (bytes, at) = (path.as_os_str().as_bytes(), self.end_offset);
         let written = self.writer.write_all(bytes).and_then(|()| self.writer.write_all(&[0]));
         written.map_err(TargetError::io(&self.path))?;
-        self.end += bytes.len() as u64 + 1;
+        self.end_offset += bytes.len() as u64 + 1;
         Ok(at)
     }
 
@@ -89,16 +91,16 @@ impl ListWriter {
     }
 }
 
-impl Names {
-    pub(super) fn create(folder: &Path) -> Result<Names, TargetError> {
-        let files = ListWriter::create(list_in(folder))?;
-        let folders = ListWriter::create(folders_in(folder))?;
-        Ok(Names { files, folders, entries: Vec::new() })
+impl NamesWriter {
+    pub(super) fn create(folder: &Path) -> Result<NamesWriter, TargetError> {
+        let files = ListWriter::create(file_list_path(folder))?;
+        let folders = ListWriter::create(folder_list_path(folder))?;
+        Ok(NamesWriter { files, folders, entries: Vec::new() })
     }
 
     pub(super) fn add(&mut self, path: &Path, inode: u64) -> Result<(), TargetError> {
-        let at = self.files.add(path)?;
-        self.entries.push(Entry { at, inode });
+        let offset = self.files.add(path)?;
+        self.entries.push(Entry { offset, inode });
         Ok(())
     }
 
@@ -106,7 +108,7 @@ impl Names {
         self.folders.add(path).map(drop)
     }
 
-    /// Writes the remaining bytes, and then the files in the requested order.
+    /// Writes the remaining bytes of both lists, and then orders the list of files.
     pub(super) fn finish(self, order: TreeOrder, seed: u64) -> Result<(), TargetError> {
         self.folders.finish()?;
         let list = self.files.finish()?;
@@ -120,7 +122,7 @@ impl Names {
         let found = File::open(&list).map_err(TargetError::io(&list))?;
         let mut ordered = ListWriter::create(list.with_extension("ordered"))?;
         for entry in entries {
-            ordered.add(&path_at(&found, entry.at).map_err(TargetError::io(&list))?)?;
+            ordered.add(&path_at(&found, entry.offset).map_err(TargetError::io(&list))?)?;
         }
         std::fs::rename(ordered.finish()?, &list).map_err(TargetError::io(&list))
     }
@@ -146,7 +148,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    pub(super) fn parse(list: &Path) -> Result<Paths, TargetError> {
+    pub(super) fn open(list: &Path) -> Result<Paths, TargetError> {
         let reader = BufReader::new(File::open(list).map_err(TargetError::io(list))?);
         Ok(Paths { list: list.to_owned(), reader })
     }

@@ -13,7 +13,7 @@ mod walk;
 use super::extents;
 use super::filesystem::Filesystem;
 use super::source::ReadRequest;
-use super::{Place, Target, TargetError, refusal, with_storage};
+use super::{Place, Target, TargetError, refusal, with_storage_facts};
 pub use facts::cautions_of_reading;
 pub use list::{ListSource, Paths};
 use readlab_model::target::extents::Extents;
@@ -46,7 +46,8 @@ pub struct TreeRequest {
     pub follows_links: bool,
     /// Folders in which readlab writes; they do not belong to the tree.
     pub own: OwnPaths,
-    /// Whether a folder that has folders and no file is accepted, because only names are found.
+    /// True if a folder without files but with other folders is accepted, because the race only
+    /// finds names.
     pub may_have_no_file: bool,
 }
 
@@ -65,9 +66,9 @@ pub struct Tree {
     /// The folder that holds the list of files and the list of folders.
     scratch: Scratch,
     /// A digest of the identity of each file, in the order of the list.
-    identities: Vec<u64>,
+    file_digests: Vec<u64>,
     /// A digest of the identity of each folder.
-    folders: Vec<u64>,
+    folder_digests: Vec<u64>,
     /// Folders inside the tree in which readlab writes.
     own: OwnPaths,
     /// Why contenders that walk the folder would find other files; `None` if they find the same.
@@ -77,14 +78,17 @@ pub struct Tree {
 /// Why a walk of the folder finds other files than the list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherWalk {
+    /// A list named the files.
     Listed,
+    /// The lab followed symbolic links.
     FollowedLinks,
-    /// Files that readlab writes there are left out of the list.
+    /// The list leaves out files that readlab writes in the folder.
     LeftOut,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedFile {
+    /// Position of the file in the list, from 0.
     pub number: usize,
     pub why: String,
 }
@@ -101,7 +105,7 @@ impl FirstFile {
     /// True if another file is on the same file system. Layers of an overlay and subvolumes of
     /// btrfs have different device numbers within one mount.
     fn shares_filesystem(&self, file: &File, status: &FileStatus) -> bool {
-        self.device == status.device || self.mount.is_some() && self.mount == file_status::mount(file)
+        self.device == status.device || self.mount.is_some() && self.mount == file_status::mount_id(file)
     }
 }
 
@@ -116,19 +120,20 @@ impl Target {
         let filesystem = Filesystem::read(&file).map_err(&io)?;
         let real = fs::canonicalize(&place).map_err(&io)?;
         let facts = TargetFacts {
-            size_bytes: found.bytes,
+            size_bytes: found.size_bytes,
             cautions: found.cautions(filesystem, &tree.own),
             extents: found.extents,
             kind: TargetKind::Tree(found.facts),
-            ..TargetFacts::at(request.source.path())
+            ..TargetFacts::with_path(request.source.path())
         };
-        let (facts, evictable) = with_storage(facts, &real, &file, &status, filesystem);
+        let (facts, evictable) = with_storage_facts(facts, &real, &file, &status, filesystem);
         Ok(Target { place: Place::Tree(Arc::new(tree)), part: None, copies: None, facts, evictable })
     }
 }
 
 struct FoundFiles {
-    bytes: u64,
+    /// The sum of the sizes of all files.
+    size_bytes: u64,
     extents: Option<Extents>,
     facts: TreeFacts,
 }
@@ -138,7 +143,7 @@ impl Tree {
     fn find(request: &TreeRequest) -> Result<(Tree, FoundFiles), TargetError> {
         let temporary = std::env::temp_dir();
         let scratch = Scratch::make(&temporary, "files").map_err(TargetError::io(&temporary))?;
-        let mut names = list::Names::create(scratch.path())?;
+        let mut names = list::NamesWriter::create(scratch.path())?;
         let walked = match &request.source {
             ListSource::Folder(folder) => walk::walk(folder, request, &mut names)?,
             source @ (ListSource::List(_) | ListSource::Input) => walk::read_list(source, &mut names)?,
@@ -151,20 +156,21 @@ impl Tree {
             Some(folder) if walked.own.any_below(folder) => Some(OtherWalk::LeftOut),
             Some(_) => None,
         };
-        let (identities, folders, own) = (Vec::new(), Vec::new(), walked.own.clone());
-        let mut tree = Tree { folder, scratch, identities, folders, own, other_walk };
+        let (file_digests, folder_digests, own) = (Vec::new(), Vec::new(), walked.own.clone());
+        let mut tree = Tree { folder, scratch, file_digests, folder_digests, own, other_walk };
         let found = tree.examine_files(walked, request)?;
         Ok((tree, found))
     }
 
-    /// Opens every file, as contenders will, and stores a digest that shows changes.
+    /// Opens every file, as contenders will, and stores a digest of its identity, which later shows
+    /// changes.
     fn examine_files(
         &mut self,
         walked: walk::WalkResult,
         request: &TreeRequest,
     ) -> Result<FoundFiles, TargetError> {
         let facts = walked.facts(request);
-        let mut found = FoundFiles { bytes: 0, extents: Some(Extents::default()), facts };
+        let mut found = FoundFiles { size_bytes: 0, extents: Some(Extents::default()), facts };
         let (mut first, mut seen) = (None::<FirstFile>, BTreeSet::new());
         for path in self.paths()? {
             let path = path?;
@@ -175,7 +181,7 @@ impl Tree {
             let first = first.get_or_insert_with(|| FirstFile {
                 path: path.clone(),
                 device: status.device,
-                mount: file_status::mount(&file),
+                mount: file_status::mount_id(&file),
             });
             if !first.shares_filesystem(&file, &status) {
                 let first = display_path(&first.path);
@@ -183,12 +189,12 @@ impl Tree {
                     format!("on another file system than {first}: readlab reads the files of one at a time");
                 return Err(TargetError::about(&path, why));
             }
-            let may_be_repeated = status.names > 1 || request.follows_links;
+            let may_be_repeated = status.hard_links > 1 || request.follows_links;
             if may_be_repeated && !seen.insert((status.device, status.inode)) {
                 found.facts.repeated_bytes += status.size_bytes;
             }
             found.add(&file, status.size_bytes);
-            self.identities.push(digest_of(&Identity::of_file(&file).map_err(io)?));
+            self.file_digests.push(identity_digest(&Identity::of_file(&file).map_err(io)?));
         }
         // The folder itself is one of the folders.
         let is_accepted = found.facts.files > 0 || request.may_have_no_file && found.facts.folders > 1;
@@ -196,8 +202,8 @@ impl Tree {
             let skipped = walked.skipped.words_instead_of_files(request.follows_links);
             return Err(TargetError::about(&walked.place, format!("no file in it{skipped}")));
         }
-        let digest = |path: Result<PathBuf, TargetError>| digest_of_folder(&path?, &self.own);
-        self.folders = self.folder_paths()?.map(digest).collect::<Result<_, _>>()?;
+        let digest = |path: Result<PathBuf, TargetError>| folder_digest(&path?, &self.own);
+        self.folder_digests = self.folder_paths()?.map(digest).collect::<Result<_, _>>()?;
         Ok(found)
     }
 
@@ -206,13 +212,14 @@ impl Tree {
     }
 
     /// The path of the list of all files, in which a zero byte ends each path.
-    pub fn list(&self) -> PathBuf {
-        list::list_in(self.scratch.path())
+    pub fn list_path(&self) -> PathBuf {
+        list::file_list_path(self.scratch.path())
     }
 
-    /// What a contender gets: the folder if it walks or is a command, otherwise the list.
+    /// The request that a contender gets: the folder if it walks or is a command, otherwise the
+    /// list.
     pub fn request(&self, reads: Reads) -> ReadRequest {
-        let list = self.list();
+        let list = self.list_path();
         let walks = matches!(reads, Reads::Folder | Reads::Both);
         let word = self.folder.as_deref().filter(|_| walks).unwrap_or(&list).as_os_str().to_owned();
         let env = vec![(LIST_VARIABLE.into(), list.into_os_string())];
@@ -225,18 +232,19 @@ impl Tree {
     }
 
     pub fn len(&self) -> usize {
-        self.identities.len()
+        self.file_digests.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.identities.is_empty()
+        self.file_digests.is_empty()
     }
 
     pub fn paths(&self) -> Result<Paths, TargetError> {
-        Paths::parse(&self.list())
+        Paths::open(&self.list_path())
     }
 
-    pub fn named(&self, names: &BTreeSet<OsString>) -> Result<BTreeSet<FileId>, TargetError> {
+    /// The files with one of these names.
+    pub fn files_with_names(&self, names: &BTreeSet<OsString>) -> Result<BTreeSet<FileId>, TargetError> {
         let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| names.contains(name));
         let mut found = BTreeSet::new();
         for path in self.paths()? {
@@ -245,33 +253,33 @@ impl Tree {
         Ok(found)
     }
 
-    /// The number and the paths of the names whose lookups prove whether names are in memory: the files,
-    /// or the folders below if there is no file.
+    /// The number and the paths of the names whose lookups show whether names are in memory: the
+    /// files, or the folders in the tree if there is no file.
     pub fn names_to_look_up(&self) -> Result<(usize, Skip<Paths>), TargetError> {
         let (count, paths, first) = match self.is_empty() {
             false => (self.len(), self.paths()?, 0),
             // The folder itself comes first.
-            true => (self.folders.len().saturating_sub(1), self.folder_paths()?, 1),
+            true => (self.folder_digests.len().saturating_sub(1), self.folder_paths()?, 1),
         };
         Ok((count, paths.skip(first)))
     }
 
-    /// The folder, or that of the first file of a list.
+    /// The folder of the tree, or the folder of the first file in a list.
     fn folder_or_first_parent(&self) -> Result<PathBuf, TargetError> {
         if let Some(folder) = &self.folder {
             return Ok(folder.clone());
         }
-        let nothing = || TargetError::about(&self.list(), "no file in it");
+        let nothing = || TargetError::about(&self.list_path(), "no file in it");
         let first = self.paths()?.next().ok_or_else(nothing)??;
         Ok(first.parent().unwrap_or(&first).to_owned())
     }
 
     fn folder_paths(&self) -> Result<Paths, TargetError> {
-        Paths::parse(&list::folders_in(self.scratch.path()))
+        Paths::open(&list::folder_list_path(self.scratch.path()))
     }
 
-    /// How a file or folder has changed since the tree was examined: the first change, by name. A
-    /// list that can no longer be read also counts as a change.
+    /// The first change of a file or folder since the tree was examined, with its name; `None` if
+    /// there is none. A list that can no longer be read also counts as a change.
     pub fn change(&self) -> Option<String> {
         self.change_of_files()
             .unwrap_or_else(|error| Some(error.to_string()))
@@ -281,7 +289,7 @@ impl Tree {
     fn change_of_files(&self) -> Result<Option<String>, TargetError> {
         let change = |number: usize, path: &Path| {
             Ok::<_, TargetError>(match Identity::of_path(path) {
-                Ok(now) => self.change_of(number, path, &now),
+                Ok(now) => self.change_of_file(number, path, &now),
                 Err(cause) => {
                     Some(ChangedFile { number, why: format!("changed: {}: {cause}", display_path(path)) })
                 }
@@ -291,24 +299,25 @@ impl Tree {
         Ok(changed.map(|changed| changed.why))
     }
 
-    pub fn change_of(&self, number: usize, path: &Path, now: &Identity) -> Option<ChangedFile> {
-        let is_same = self.identities.get(number) == Some(&digest_of(now));
+    /// The change of the file at this position; `None` if it has not changed.
+    pub fn change_of_file(&self, number: usize, path: &Path, now: &Identity) -> Option<ChangedFile> {
+        let is_same = self.file_digests.get(number) == Some(&identity_digest(now));
         (!is_same).then(|| ChangedFile {
             number,
             why: format!("changed: {} is not what it was", display_path(path)),
         })
     }
 
-    /// How a folder has changed since the tree was examined: the first change, by name. A list of
-    /// folders that can no longer be read also counts as a change.
+    /// The first change of a folder since the tree was examined, with its name; `None` if there is
+    /// none. A list of folders that can no longer be read also counts as a change.
     pub fn change_of_folders(&self) -> Option<String> {
         self.changed_folder().unwrap_or_else(|error| Some(error.to_string()))
     }
 
     fn changed_folder(&self) -> Result<Option<String>, TargetError> {
-        for (path, before) in self.folder_paths()?.zip(&self.folders) {
+        for (path, before) in self.folder_paths()?.zip(&self.folder_digests) {
             let path = path?;
-            if digest_of_folder(&path, &self.own).ok() != Some(*before) {
+            if folder_digest(&path, &self.own).ok() != Some(*before) {
                 let name = display_path(&path);
                 return Ok(Some(format!("changed: {name}: files were added, removed or renamed")));
             }
@@ -318,6 +327,7 @@ impl Tree {
 }
 
 impl ChangedFile {
+    /// The change of the file that comes first in the list.
     pub fn first(one: Option<ChangedFile>, other: Option<ChangedFile>) -> Option<ChangedFile> {
         one.into_iter().chain(other).min_by_key(|changed| changed.number)
     }
@@ -326,34 +336,34 @@ impl ChangedFile {
 impl FoundFiles {
     fn add(&mut self, file: &File, size_bytes: u64) {
         self.facts.files += 1;
-        self.bytes += size_bytes;
+        self.size_bytes += size_bytes;
         self.facts.largest_bytes = self.facts.largest_bytes.max(size_bytes);
-        self.extents = self.extents.take().zip(extents::read(file).ok()).map(|(all, one)| all.and(&one));
+        self.extents = self.extents.take().zip(extents::read(file).ok()).map(|(all, one)| all.sum_with(&one));
     }
 }
 
-fn digest_of(identity: &Identity) -> u64 {
+fn identity_digest(identity: &Identity) -> u64 {
     let Identity { dev, ino, size_bytes, mtime, ctime } = *identity;
     let words = [dev, ino, size_bytes, mtime.0 as u64, mtime.1 as u64, ctime.0 as u64, ctime.1 as u64];
     xxh3_64(&words.map(u64::to_le_bytes).concat())
 }
 
-/// For a folder only the inode number and the modification time count, which changes with its
-/// entries. If readlab itself writes entries there, the names of the other entries count instead of
+/// A digest of a folder's inode number and modification time, which changes with its entries. If
+/// readlab itself writes entries there, the digest covers the names of the other entries instead of
 /// the time.
-fn digest_of_folder(path: &Path, own: &OwnPaths) -> Result<u64, TargetError> {
+fn folder_digest(path: &Path, own: &OwnPaths) -> Result<u64, TargetError> {
     let io = TargetError::io(path);
     let status = fs::metadata(path).map(|meta| FileStatus::from(&meta)).map_err(&io)?;
     let is_folder = status.kind == FileKind::Folder;
     let (seconds, nanos) = match own.any_directly_in(path) && is_folder {
-        true => (digest_of_names(path, own).map_err(io)?, 0),
-        false => (status.content_changed.0 as u64, status.content_changed.1 as u64),
+        true => (names_digest(path, own).map_err(io)?, 0),
+        false => (status.content_change_time.0 as u64, status.content_change_time.1 as u64),
     };
     let words = [status.device.0, status.inode, seconds, nanos, u64::from(is_folder)];
     Ok(xxh3_64(&words.map(u64::to_le_bytes).concat()))
 }
 
-fn digest_of_names(folder: &Path, own: &OwnPaths) -> io::Result<u64> {
+fn names_digest(folder: &Path, own: &OwnPaths) -> io::Result<u64> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

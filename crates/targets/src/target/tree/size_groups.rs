@@ -1,5 +1,5 @@
-//! Divides the files of a tree into groups by size, each of which is a tree. From the times of
-//! groups with different file sizes the cost of a file and the cost of a byte can be separated.
+//! Divides the files of a tree into groups by size. Each group is raced as a tree. The times of
+//! groups with different file sizes separate the cost of a file from the cost of a byte.
 
 use super::list::{ListSource, ListWriter};
 use super::{Tree, TreeRequest};
@@ -12,17 +12,17 @@ use std::fs;
 /// The groups; each has about the same number of files.
 const SIZE_GROUPS: [SizeGroup; 3] = [SizeGroup::Smallest, SizeGroup::Middle, SizeGroup::Largest];
 
-const FILES_MIN: usize = 2;
+const GROUP_FILES_MIN: usize = 2;
 
-/// The files of the last group must be this many times as large as those of the first, because
-/// otherwise the cost of a file and the cost of its bytes cannot be separated.
-const SPREAD_MIN: u64 = 2;
+/// Least ratio of the size of the last group to the size of the first group. With a smaller ratio
+/// the cost of a file and the cost of its bytes cannot be separated.
+const SIZE_RATIO_MIN: u64 = 2;
 
 impl Target {
-    /// The files of a tree in groups by size, in the order of sizes; none for other targets.
+    /// The size groups of a tree, the group with the smallest files first; empty for other targets.
     pub fn size_groups(&self) -> Result<Vec<Target>, TargetError> {
         let (Some(tree), Some(facts)) = (self.tree(), self.facts.tree()) else { return Ok(Vec::new()) };
-        let groups = tree.grouped(&self.facts.path)?;
+        let groups = tree.group_numbers(&self.facts.path)?;
         let temporary = std::env::temp_dir();
         let scratch = Scratch::make(&temporary, "groups").map_err(TargetError::io(&temporary))?;
         let lists = SIZE_GROUPS.map(|group| scratch.path().join(group.words()));
@@ -32,7 +32,7 @@ impl Target {
         }
         writers.into_iter().try_for_each(|writer| writer.finish().map(drop))?;
         let of = |(group, list): (SizeGroup, &std::path::PathBuf)| {
-            // Keeps the order of the list.
+            // This order keeps the order of the list.
             let order = TreeOrder::Directory;
             let request = TreeRequest { order, ..TreeRequest::by_name(ListSource::List(list.clone())) };
             let mut target = Target::examine_tree(&request)?;
@@ -52,7 +52,7 @@ impl Target {
 
 impl Tree {
     /// The group number of each file, in the order of the files.
-    fn grouped(&self, name: &str) -> Result<Vec<u8>, TargetError> {
+    fn group_numbers(&self, name: &str) -> Result<Vec<u8>, TargetError> {
         let mut sizes = Vec::with_capacity(self.len());
         for (index, path) in (0_u32..).zip(self.paths()?) {
             let path = path?;
@@ -66,10 +66,10 @@ impl Tree {
             of_group.map(|(_, (size, _))| size).sum()
         };
         let refuse = |why: &str| Err(TargetError::Refused(format!("{name}: {why}")));
-        if count < FILES_MIN * SIZE_GROUPS.len() {
+        if count < GROUP_FILES_MIN * SIZE_GROUPS.len() {
             return refuse("too few files to be grouped by size");
         }
-        if size_of(2) < SPREAD_MIN * size_of(0).max(1) {
+        if size_of(2) < SIZE_RATIO_MIN * size_of(0).max(1) {
             return refuse(
                 "its files are of nearly one size, so that what a file costs cannot be told from what its bytes cost",
             );

@@ -1,10 +1,10 @@
 //! Finds the files of a tree below a folder, or by the names of a list. Symbolic links below a
 //! folder are followed only if the user requests it, and never in a loop; a file may then be read
-//! under several names. Names of a list are opened as they are.
+//! under several names. The names of a list may be symbolic links.
 
 use super::TreeRequest;
-use super::list::{ListSource, Names};
-use crate::target::{TargetError, check_answers, check_responses, path, refusal};
+use super::list::{ListSource, NamesWriter};
+use crate::target::{TargetError, check_filesystems_respond, check_responses_to, path, refusal};
 use readlab_model::target::tree::{Skipped, TreeOrder};
 use readlab_system::file_status::FileStatus;
 use readlab_system::folder::own_paths::OwnPaths;
@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntryExt, WalkDir};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Number of names of a list whose file systems are checked by one child process.
-const NAMES_AT_ONCE: usize = 4096;
+/// Number of names of a list whose file systems one child process checks.
+const NAMES_PER_CHECK: usize = 4096;
 
 pub(super) struct WalkResult {
     pub(super) place: PathBuf,
@@ -36,15 +36,15 @@ pub(super) struct WalkResult {
 pub(super) fn walk(
     folder: &Path,
     request: &TreeRequest,
-    names: &mut Names,
+    names: &mut NamesWriter,
 ) -> Result<WalkResult, TargetError> {
-    // Walkers differ in whether they follow a symbolic link that is the folder itself, so it is
-    // resolved here.
+    // Contenders differ in whether they follow the folder's name if it is a symbolic link, so the
+    // link is resolved here.
     let folder = fs::canonicalize(folder).map_err(|cause| refusal(folder, cause))?;
     let own = request.own.below(&folder);
     // The walk opens a folder before it reports it, so mount points are checked first.
     let points = Mount::points_below(&SystemRoot::default(), &folder);
-    check_answers(&points.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    check_filesystems_respond(&points.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let mut first_files = BTreeMap::new();
     let (skipped, place) = (Skipped::default(), folder.clone());
     let mut walked = WalkResult { place, folders: 0, duplicates: 0, skipped, own: own.clone() };
@@ -58,7 +58,7 @@ pub(super) fn walk(
                 walked.skipped.links += 1;
                 continue;
             }
-            entry => entry.map_err(|error| not_walked(&folder, error))?,
+            entry => entry.map_err(|error| walk_error(&folder, error))?,
         };
         let kind = entry.file_type();
         if kind.is_file() {
@@ -80,7 +80,7 @@ pub(super) fn walk(
         }
     }
     // These files are opened next, and rejected if they are on different file systems.
-    check_responses(&first_files.values().map(PathBuf::as_path).collect::<Vec<_>>(), Probe::Status)?;
+    check_responses_to(&first_files.values().map(PathBuf::as_path).collect::<Vec<_>>(), Probe::Status)?;
     Ok(walked)
 }
 
@@ -90,14 +90,14 @@ fn is_dangling_or_cyclic(error: &walkdir::Error) -> bool {
     error.loop_ancestor().is_some() || is_missing() && error.path().is_some_and(Path::is_symlink)
 }
 
-fn not_walked(folder: &Path, error: walkdir::Error) -> TargetError {
+fn walk_error(folder: &Path, error: walkdir::Error) -> TargetError {
     let path = error.path().unwrap_or(folder).to_owned();
     refusal(&path, error.into())
 }
 
-/// Reads the names of a list, which end in zero bytes if it has any, and otherwise in newlines.
-/// Repeated names are dropped.
-pub(super) fn read_list(source: &ListSource, names: &mut Names) -> Result<WalkResult, TargetError> {
+/// Reads the names of a list. A zero byte ends each name if the list contains zero bytes, and
+/// otherwise a newline. Repeated names are dropped.
+pub(super) fn read_list(source: &ListSource, names: &mut NamesWriter) -> Result<WalkResult, TargetError> {
     let place = source.path().to_owned();
     let failed = TargetError::io(source.path());
     let mut reader: Box<dyn BufRead> = match source {
@@ -112,7 +112,7 @@ pub(super) fn read_list(source: &ListSource, names: &mut Names) -> Result<WalkRe
         if some.is_empty() {
             break;
         }
-        check_answers(&some.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+        check_filesystems_respond(&some.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
         for path in some {
             let path = path::stable_path(&path).map_err(|cause| refusal(&path, cause))?;
             if seen.insert(xxh3_64(path.as_os_str().as_bytes())) {
@@ -127,10 +127,10 @@ pub(super) fn read_list(source: &ListSource, names: &mut Names) -> Result<WalkRe
     Ok(WalkResult { place, folders: 0, duplicates, skipped, own })
 }
 
-/// The next names of a list, at most as many as are checked together; none at its end.
+/// The next names of a list, at most [`NAMES_PER_CHECK`]; empty at the end of the list.
 fn next_names(reader: &mut dyn BufRead, end: u8) -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
-    while names.len() < NAMES_AT_ONCE {
+    while names.len() < NAMES_PER_CHECK {
         let mut name = Vec::new();
         if reader.read_until(end, &mut name)? == 0 {
             break;
@@ -150,7 +150,8 @@ mod tests {
     use crate::target::tree::OtherWalk;
     use std::os::unix::fs::symlink;
 
-    /// A folder in the layout of model hubs: names are symbolic links to files elsewhere in it.
+    /// A folder with the layout of a model hub: a snapshot has symbolic links to files in another
+    /// folder.
     fn hub() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for name in ["blobs", "snapshot"] {

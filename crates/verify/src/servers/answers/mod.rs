@@ -9,7 +9,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::time::Duration;
 
-/// The version of content that no client requested.
+/// The ETag of a version of the content that no client requested.
 const OTHER_ETAG: &str = "\"fedcba9876543210fedcba9876543210-1\"";
 
 /// How long a silent server keeps its connection open. It is shorter than any client's time limit,
@@ -19,7 +19,7 @@ const SILENCE_TIME: Duration = Duration::from_secs(1);
 /// The boundary between the parts of a response.
 const BOUNDARY: &str = "THE-BOUNDARY-OF-PARTS";
 
-/// Number of bytes after the promised ones.
+/// Number of bytes that a server sends after the bytes that `Content-Length` promised.
 const EXTRA_BYTES: usize = 1 << 20;
 
 /// What is wrong with the responses for a page.
@@ -36,9 +36,10 @@ pub(super) enum Misbehaviour {
     ChunksWithoutEnd,
     SilentBeforeHead,
     SilentAfterHead,
-    BytesBehind,
+    BytesAfterEnd,
     Encoded,
-    /// The content has another version than requested, as from a server that ignores `If-Match`.
+    /// The content has another version than the request asked for, as if the server ignored
+    /// `If-Match`.
     OtherVersion,
     /// The content has another version from the second request on.
     ChangedVersion,
@@ -56,7 +57,7 @@ pub(super) struct Resource<'a> {
     pub content: &'a [u8],
     pub etag: &'a str,
     /// The path to which redirects lead.
-    pub elsewhere: &'a str,
+    pub redirect_path: &'a str,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -100,7 +101,7 @@ impl Misbehaviour {
             Self::ChunksWithoutEnd => "a server that does not end its chunks",
             Self::SilentBeforeHead => "a server that is silent",
             Self::SilentAfterHead => "a server that is silent after the head",
-            Self::BytesBehind => "a server that sends more than it promised",
+            Self::BytesAfterEnd => "a server that sends more than it promised",
             Self::Encoded => "a server that encodes its answer",
             Self::OtherVersion => "a server that sends another version",
             Self::ChangedVersion => "a server whose version changes after the first request",
@@ -131,7 +132,7 @@ impl Misbehaviour {
             Self::ChangedVersion if earlier == 0 => answer.reply(request, false),
             Self::OtherVersion | Self::ChangedVersion => {
                 let other = Resource { etag: OTHER_ETAG, ..resource };
-                right_answer(&request.clone().without("if-match"), other).reply(request, true)
+                right_answer(&request.clone().without_field("if-match"), other).reply(request, true)
             }
             Self::CutShort | Self::Reset => {
                 let half = answer.body.len().div_ceil(2);
@@ -150,7 +151,7 @@ impl Misbehaviour {
                 reply.bytes.truncate(reply.bytes.len() - length);
                 Reply { end: ConnectionEnd::ClosesAfter(SILENCE_TIME), ..reply }
             }
-            Self::BytesBehind => {
+            Self::BytesAfterEnd => {
                 let mut reply = wrong(answer);
                 reply.bytes.extend(std::iter::repeat_n(b'\n', EXTRA_BYTES));
                 Reply { end: ConnectionEnd::Closes, ..reply }
@@ -166,13 +167,13 @@ impl Misbehaviour {
         let wrong = |answer: Answer| answer.reply(request, true);
         match self {
             Self::Whole if is_range => {
-                right_answer(&request.clone().without("range"), resource).reply(request, true)
+                right_answer(&request.clone().without_field("range"), resource).reply(request, true)
             }
-            Self::OtherRange => wrong(answer.of_range(resource, |range| neighbouring_range(range, size))),
-            Self::ShorterRange => wrong(answer.of_range(resource, |range| range.start..range.end - 1)),
+            Self::OtherRange => wrong(answer.with_range(resource, |range| neighbouring_range(range, size))),
+            Self::ShorterRange => wrong(answer.with_range(resource, |range| range.start..range.end - 1)),
             Self::WrongContentRange if is_range => {
                 let body = answer.body.clone();
-                wrong(Answer { body, ..answer.of_range(resource, |range| neighbouring_range(range, size)) })
+                wrong(Answer { body, ..answer.with_range(resource, |range| neighbouring_range(range, size)) })
             }
             Self::ShorterPart if is_range => {
                 let body = answer.body[..answer.body.len() - 1].to_vec();
@@ -194,7 +195,7 @@ impl Misbehaviour {
             Self::Busy => Some(error_answer(Status::Busy, "SlowDown")),
             Self::BusyTwice if earlier < 2 => Some(error_answer(Status::Busy, "SlowDown")),
             Self::Redirect => Some(Answer {
-                fields: vec![("Location", resource.elsewhere.to_owned())],
+                fields: vec![("Location", resource.redirect_path.to_owned())],
                 ..error_answer(Status::TemporaryRedirect, "TemporaryRedirect")
             }),
             _ => None,
@@ -222,20 +223,20 @@ fn right_answer(request: &Request, resource: Resource<'_>) -> Answer {
         ("ETag", etag.to_owned()),
         ("Accept-Ranges", "bytes".to_owned()),
         ("Content-Type", "application/octet-stream".to_owned()),
-        ("Last-Modified", version.modified()),
+        ("Last-Modified", version.modified_in_http()),
     ];
     match version.requested_part(request) {
         RequestedPart::Whole => Answer { status: Status::Ok, fields, body: content.to_vec() },
         RequestedPart::Part(part) => Answer { status: Status::PartialContent, fields, body: Vec::new() }
-            .of_range(resource, |_| to_usize_range(&part)),
+            .with_range(resource, |_| to_usize_range(&part)),
         RequestedPart::Parts(parts) => Answer {
             status: Status::PartialContent,
             fields: with_content_type(fields, &format!("multipart/byteranges; boundary={BOUNDARY}")),
             body: multipart_body(content, &parts),
         },
         RequestedPart::OtherVersion => error_answer(Status::PreconditionFailed, "PreconditionFailed"),
-        RequestedPart::IfChanged => Answer { status: Status::NotModified, fields, body: Vec::new() },
-        RequestedPart::Nowhere => {
+        RequestedPart::NothingNew => Answer { status: Status::NotModified, fields, body: Vec::new() },
+        RequestedPart::BeyondEnd => {
             let mut answer = error_answer(Status::RangeNotSatisfiable, "InvalidRange");
             answer.fields.push(("Content-Range", format!("bytes */{}", content.len())));
             answer
@@ -292,7 +293,7 @@ fn error_answer(status: Status, code: &str) -> Answer {
 impl Answer {
     /// Changes this response to another range. `change` computes the range from the present one,
     /// which is the whole content if the response has no range.
-    fn of_range(self, resource: Resource<'_>, change: impl Fn(Range<usize>) -> Range<usize>) -> Answer {
+    fn with_range(self, resource: Resource<'_>, change: impl Fn(Range<usize>) -> Range<usize>) -> Answer {
         let content = resource.content;
         let known = self.range().unwrap_or(0..content.len());
         let Range { start, end } = change(known);
@@ -319,7 +320,7 @@ impl Answer {
     }
 
     fn head(&self, length: Option<usize>) -> Vec<u8> {
-        let mut head = format!("HTTP/1.1 {}\r\n", self.status.line());
+        let mut head = format!("HTTP/1.1 {}\r\n", self.status.status_line());
         for (name, value) in &self.fields {
             head += &format!("{name}: {value}\r\n");
         }

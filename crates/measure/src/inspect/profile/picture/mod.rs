@@ -1,8 +1,8 @@
 //! Draws folded stacks as a flame graph: an SVG file that can be searched and zoomed in a browser,
 //! and needs no other file.
 //!
-//! No crate is used for drawing, because the known one embeds scripts with a separate licence in
-//! every picture, and users pass pictures on.
+//! No crate is used for drawing: the known crate embeds scripts with a separate licence in every
+//! picture, and users pass pictures on.
 
 use super::folded::{FoldedStacks, FrameOrigin};
 use readlab_system::markup::{self, Element, element, words};
@@ -15,7 +15,8 @@ const ROW_HEIGHT: f64 = 16.0;
 const HEAD_HEIGHT: f64 = 76.0;
 /// Width of one character of a label.
 const LETTER_WIDTH: f64 = 7.0;
-/// Narrowest frame that is drawn: narrower ones cannot be seen, and would make most of the file.
+/// Width of the narrowest frame that is drawn. Narrower frames cannot be seen, and would be most of
+/// the file.
 const FRAME_WIDTH_MIN: f64 = 0.1;
 
 /// Script for zooming and searching; it reads the lengths above from attributes of the picture.
@@ -39,14 +40,14 @@ struct Frame<'a> {
     /// Number of callers on the stack below this frame.
     depth: usize,
     /// Index of the frame's first sample, in the order of the stacks.
-    first: u64,
+    first_sample: u64,
     samples: u64,
 }
 
 /// A frame whose last sample is not reached yet.
 struct OpenFrame<'a> {
     function: &'a str,
-    first: u64,
+    first_sample: u64,
 }
 
 /// The frames of all stacks, callers after the functions they call. Stacks are sorted, so a frame's
@@ -56,21 +57,27 @@ fn frames(folded: &FoldedStacks) -> Vec<Frame<'_>> {
     for (stack, times) in folded.stacks() {
         let common =
             open.iter().zip(stack).take_while(|(open, function)| open.function == **function).count();
-        close(&mut open, common, at, &mut frames);
-        open.extend(stack[common..].iter().map(|function| OpenFrame { function, first: at }));
+        close_frames(&mut open, common, at, &mut frames);
+        open.extend(stack[common..].iter().map(|function| OpenFrame { function, first_sample: at }));
         at += times;
     }
-    close(&mut open, 0, at, &mut frames);
-    frames.push(Frame { name: ROOT_NAME, origin: FrameOrigin::Program, depth: 0, first: 0, samples: at });
+    close_frames(&mut open, 0, at, &mut frames);
+    frames.push(Frame {
+        name: ROOT_NAME,
+        origin: FrameOrigin::Program,
+        depth: 0,
+        first_sample: 0,
+        samples: at,
+    });
     frames
 }
 
 /// Closes all open frames but the outermost `kept` ones; `at` is the index of the next sample.
-fn close<'a>(open: &mut Vec<OpenFrame<'a>>, kept: usize, at: u64, frames: &mut Vec<Frame<'a>>) {
+fn close_frames<'a>(open: &mut Vec<OpenFrame<'a>>, kept: usize, at: u64, frames: &mut Vec<Frame<'a>>) {
     while open.len() > kept {
-        let Some(OpenFrame { function, first }) = open.pop() else { break };
+        let Some(OpenFrame { function, first_sample }) = open.pop() else { break };
         let (name, origin) = FrameOrigin::classify(function);
-        frames.push(Frame { name, origin, depth: open.len() + 1, first, samples: at - first });
+        frames.push(Frame { name, origin, depth: open.len() + 1, first_sample, samples: at - first_sample });
     }
 }
 
@@ -132,12 +139,12 @@ fn legend() -> impl Iterator<Item = Element> {
 }
 
 impl PictureScale {
-    fn unit(&self) -> f64 {
+    fn sample_width(&self) -> f64 {
         (WIDTH - 2.0 * MARGIN) / self.samples as f64
     }
 
     fn width(&self, frame: &Frame) -> f64 {
-        frame.samples as f64 * self.unit()
+        frame.samples as f64 * self.sample_width()
     }
 
     fn top(&self, depth: usize) -> f64 {
@@ -146,7 +153,7 @@ impl PictureScale {
 
     fn draw_frame(&self, frame: &Frame) -> Element {
         let (y, width) = (self.top(frame.depth), self.width(frame));
-        let x = MARGIN + frame.first as f64 * self.unit();
+        let x = MARGIN + frame.first_sample as f64 * self.sample_width();
         let share = 100.0 * frame.samples as f64 / self.samples as f64;
         let about = format!("{} ({} samples, {share:.2}%)", frame.name, frame.samples);
         let rectangle = element("rect")
@@ -159,7 +166,7 @@ impl PictureScale {
         element("g")
             .class("frame")
             .set("data-name", frame.name)
-            .set("data-first", frame.first)
+            .set("data-first", frame.first_sample)
             .set("data-samples", frame.samples)
             .set("data-depth", frame.depth)
             .with(words("title", &about))
@@ -195,7 +202,10 @@ mod tests {
 
     fn frame_lines(folded: &FoldedStacks) -> Vec<String> {
         let frames = frames(folded);
-        frames.iter().map(|it| format!("{} {} {}+{}", it.depth, it.name, it.first, it.samples)).collect()
+        frames
+            .iter()
+            .map(|it| format!("{} {} {}+{}", it.depth, it.name, it.first_sample, it.samples))
+            .collect()
     }
 
     #[test]
@@ -235,8 +245,9 @@ mod tests {
             let frames = frames(&folded);
             for frame in frames.iter().filter(|frame| frame.depth > 0) {
                 let holds = |caller: &Frame| {
-                    let ends = [caller, frame].map(|it| it.first + it.samples);
-                    caller.depth + 1 == frame.depth && caller.first <= frame.first && ends[1] <= ends[0]
+                    let ends = [caller, frame].map(|it| it.first_sample + it.samples);
+                    let begins_within = caller.first_sample <= frame.first_sample;
+                    caller.depth + 1 == frame.depth && begins_within && ends[1] <= ends[0]
                 };
                 prop_assert_eq!(frames.iter().filter(|caller| holds(caller)).count(), 1);
             }

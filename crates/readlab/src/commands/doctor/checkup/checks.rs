@@ -1,4 +1,4 @@
-//! The checks. Each checks one thing; they are in the order of their importance.
+//! The checks, in the order of their importance. Each checks one property.
 
 use super::{CheckupFacts, Finding, FindingLevel};
 use readlab_measure::busy::BusyProcess;
@@ -9,61 +9,71 @@ use readlab_model::units::{Bytes, Nanos, Throughput};
 /// A check returns no finding, one finding, or several.
 type MachineCheck = fn(&CheckupFacts) -> Vec<Finding>;
 
-/// Share of a processor above which another process disturbs; shells, editors and daemons use less
-/// when they are idle.
-const BUSY_PROCESSORS: f64 = 0.1;
+/// Share of a processor from which another process disturbs. Idle shells, editors and daemons use
+/// less.
+const BUSY_PROCESSOR_SHARE: f64 = 0.1;
 /// Load per processor above which the machine counts as busy.
 const BUSY_LOAD_PER_CPU: f64 = 0.25;
 /// Largest number of busy processes that are named.
 const NAMED_PROCESSES_MAX: usize = 3;
-/// Longest time of reading the clock in user space; a system call takes longer.
+/// Longest time that reading the clock takes in user space; with a system call it takes longer.
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
 pub(super) const ALL_CHECKS: [MachineCheck; 24] = [
-    other_lab,
-    busy_processes,
-    high_load,
-    proactive_reclaim,
-    frequency_governor,
-    turbo_state,
-    single_processor,
-    processor_quota,
-    io_quota,
-    short_read_ahead,
-    clock_precision,
-    too_big_for_memory,
-    memory_limit,
-    swap_use,
-    hypervisor,
-    huge_page_setting,
-    missing_meters,
-    syscall_counts,
-    right_to_drop_caches,
-    right_to_bound_memory,
-    residency_count_support,
-    ring_support,
-    unknown_turbo,
-    target_cautions,
+    check_other_lab,
+    check_busy_processes,
+    check_high_load,
+    check_proactive_reclaim,
+    check_frequency_governor,
+    check_turbo_state,
+    check_single_processor,
+    check_processor_quota,
+    check_io_quota,
+    check_short_read_ahead,
+    check_clock_precision,
+    check_too_big_for_memory,
+    check_memory_limit,
+    check_swap_use,
+    check_hypervisor,
+    check_huge_page_setting,
+    check_missing_meters,
+    check_syscall_counts,
+    check_right_to_drop_caches,
+    check_right_to_bound_memory,
+    check_residency_count_support,
+    check_ring_support,
+    check_unknown_turbo,
+    check_target_cautions,
 ];
 
-fn spoiling_finding(what: impl Into<String>, why: &str, mend: Option<&str>) -> Vec<Finding> {
-    finding(FindingLevel::Spoils, what, why, mend)
+fn spoiling_finding(property: impl Into<String>, effect: &str, remedy: Option<&str>) -> Vec<Finding> {
+    finding(FindingLevel::Spoils, property, effect, remedy)
 }
 
-fn limiting_finding(what: impl Into<String>, why: &str, mend: Option<&str>) -> Vec<Finding> {
-    finding(FindingLevel::Note, what, why, mend)
+fn limiting_finding(property: impl Into<String>, effect: &str, remedy: Option<&str>) -> Vec<Finding> {
+    finding(FindingLevel::Note, property, effect, remedy)
 }
 
-fn helpful_finding(what: impl Into<String>, why: &str) -> Vec<Finding> {
-    finding(FindingLevel::Helps, what, why, None)
+fn helpful_finding(property: impl Into<String>, effect: &str) -> Vec<Finding> {
+    finding(FindingLevel::Helps, property, effect, None)
 }
 
-fn finding(level: FindingLevel, what: impl Into<String>, why: &str, mend: Option<&str>) -> Vec<Finding> {
-    vec![Finding { level, what: what.into(), why: why.to_owned(), mend: mend.map(str::to_owned) }]
+fn finding(
+    level: FindingLevel,
+    property: impl Into<String>,
+    effect: &str,
+    remedy: Option<&str>,
+) -> Vec<Finding> {
+    vec![Finding {
+        level,
+        property: property.into(),
+        effect: effect.to_owned(),
+        remedy: remedy.map(str::to_owned),
+    }]
 }
 
-fn other_lab(facts: &CheckupFacts) -> Vec<Finding> {
-    let Some(lab) = facts.busy.iter().find(|process| process.name == env!("CARGO_PKG_NAME")) else {
+fn check_other_lab(facts: &CheckupFacts) -> Vec<Finding> {
+    let Some(lab) = facts.busy_processes.iter().find(|process| process.name == env!("CARGO_PKG_NAME")) else {
         return Vec::new();
     };
     let mend = format!("wait until it has ended, or: kill -INT {}", lab.pid);
@@ -72,9 +82,9 @@ fn other_lab(facts: &CheckupFacts) -> Vec<Finding> {
     spoiling_finding(format!("another readlab is measuring (process {})", lab.pid), why, Some(&mend))
 }
 
-fn busy_processes(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_busy_processes(facts: &CheckupFacts) -> Vec<Finding> {
     let busy: Vec<&BusyProcess> =
-        facts.busy.iter().filter(|process| process.processors >= BUSY_PROCESSORS).collect();
+        facts.busy_processes.iter().filter(|process| process.processors >= BUSY_PROCESSOR_SHARE).collect();
     let named = busy.iter().take(NAMED_PROCESSES_MAX).map(|process| {
         format!(
             "{} (process {}: {:.0} % of a processor)",
@@ -99,7 +109,7 @@ fn busy_processes(facts: &CheckupFacts) -> Vec<Finding> {
     )
 }
 
-fn high_load(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_high_load(facts: &CheckupFacts) -> Vec<Finding> {
     let cpus = facts.machine.cpus.max(1);
     match facts.machine.load_1min {
         Some(load) if load >= BUSY_LOAD_PER_CPU * cpus as f64 => {
@@ -117,7 +127,7 @@ fn high_load(facts: &CheckupFacts) -> Vec<Finding> {
     }
 }
 
-fn proactive_reclaim(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_proactive_reclaim(facts: &CheckupFacts) -> Vec<Finding> {
     if !facts.machine.proactive_reclaim {
         return Vec::new();
     }
@@ -127,7 +137,7 @@ fn proactive_reclaim(facts: &CheckupFacts) -> Vec<Finding> {
     spoiling_finding("proactive reclaim (DAMON) is on", why, Some(mend))
 }
 
-fn frequency_governor(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_frequency_governor(facts: &CheckupFacts) -> Vec<Finding> {
     match facts.machine.governor.as_deref() {
         Some("performance") => {
             helpful_finding("frequency governor: performance", "the clock does not fall between turns")
@@ -145,7 +155,7 @@ fn frequency_governor(facts: &CheckupFacts) -> Vec<Finding> {
     }
 }
 
-fn turbo_state(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_turbo_state(facts: &CheckupFacts) -> Vec<Finding> {
     match facts.machine.turbo {
         Some(true) => {
             let why = "a processor runs faster while it is cool and its neighbours rest: rounds drift with the warmth";
@@ -158,7 +168,7 @@ fn turbo_state(facts: &CheckupFacts) -> Vec<Finding> {
     }
 }
 
-fn single_processor(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_single_processor(facts: &CheckupFacts) -> Vec<Finding> {
     if facts.machine.cpus != 1 {
         return Vec::new();
     }
@@ -166,7 +176,7 @@ fn single_processor(facts: &CheckupFacts) -> Vec<Finding> {
     spoiling_finding("one processor only", why, Some("allow more: taskset, or the control group's cpuset"))
 }
 
-fn clock_precision(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_clock_precision(facts: &CheckupFacts) -> Vec<Finding> {
     let resolution = Nanos(facts.machine.clock_resolution_ns);
     let overhead = Nanos(facts.machine.clock_overhead_ns);
     if resolution.0 <= 1 && overhead.0 <= CLOCK_OVERHEAD_MAX_NS {
@@ -178,7 +188,7 @@ fn clock_precision(facts: &CheckupFacts) -> Vec<Finding> {
     spoiling_finding(format!("clock: steps of {resolution}, {overhead} a look"), why, Some(mend))
 }
 
-fn processor_quota(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_processor_quota(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(quota) = facts.machine.quota() else { return Vec::new() };
     let why = "a reader that has used its share of a period is stopped until the next, and its time includes the wait";
     let mend =
@@ -186,7 +196,7 @@ fn processor_quota(facts: &CheckupFacts) -> Vec<Finding> {
     spoiling_finding(format!("this control group may use {quota:.2} processors"), why, Some(mend))
 }
 
-fn io_quota(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_io_quota(facts: &CheckupFacts) -> Vec<Finding> {
     let one = |quota: &IoQuota| {
         let reads = quota.reads_per_s.map(|reads| format!("{reads} reads/s"));
         let bytes = quota.bytes_per_s.map(|bytes| Throughput(bytes as f64).to_string());
@@ -202,12 +212,13 @@ fn io_quota(facts: &CheckupFacts) -> Vec<Finding> {
     facts.io_quotas.iter().flat_map(one).collect()
 }
 
-fn short_read_ahead(facts: &CheckupFacts) -> Vec<Finding> {
-    let Some(ahead) = facts.target.and_then(TargetFacts::read_ahead).filter(ReadAhead::is_short) else {
+fn check_short_read_ahead(facts: &CheckupFacts) -> Vec<Finding> {
+    let Some(ahead) = facts.target.and_then(TargetFacts::read_ahead).filter(ReadAhead::is_below_default)
+    else {
         return Vec::new();
     };
     let why = "readers through the page cache wait for the device again and again, because the kernel fetches few bytes at a time";
-    let mend = format!("as root: {}", ahead.command_for_default());
+    let mend = format!("as root: {}", ahead.command_to_set_default());
     limiting_finding(
         format!("read-ahead of {} ({})", Bytes(ahead.bytes).binary(), ahead.setting),
         why,
@@ -215,7 +226,7 @@ fn short_read_ahead(facts: &CheckupFacts) -> Vec<Finding> {
     )
 }
 
-fn too_big_for_memory(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_too_big_for_memory(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(target) = facts.target else { return Vec::new() };
     let machine = facts.machine;
     let limit = machine.memory_limit_bytes.unwrap_or(u64::MAX);
@@ -233,7 +244,7 @@ fn too_big_for_memory(facts: &CheckupFacts) -> Vec<Finding> {
     )
 }
 
-fn memory_limit(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_memory_limit(facts: &CheckupFacts) -> Vec<Finding> {
     let machine = facts.machine;
     let Some(limit) = machine.memory_limit_bytes.filter(|limit| *limit < machine.memory_bytes) else {
         return Vec::new();
@@ -242,7 +253,7 @@ fn memory_limit(facts: &CheckupFacts) -> Vec<Finding> {
     limiting_finding(format!("this control group may use {}", Bytes(limit).binary()), why, None)
 }
 
-fn swap_use(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_swap_use(facts: &CheckupFacts) -> Vec<Finding> {
     if !facts.machine.swap {
         return Vec::new();
     }
@@ -250,14 +261,14 @@ fn swap_use(facts: &CheckupFacts) -> Vec<Finding> {
     limiting_finding("swap is on", why, Some("as root, while measuring: swapoff -a"))
 }
 
-fn hypervisor(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_hypervisor(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(hypervisor) = &facts.machine.hypervisor else { return Vec::new() };
     let why = "cold means cold in this guest: its host may hold the file in memory, and neighbours share the device";
     let mend = "compare a second cold pass with the first; measure on the host where it matters";
     limiting_finding(format!("a virtual machine ({hypervisor})"), why, Some(mend))
 }
 
-fn huge_page_setting(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_huge_page_setting(facts: &CheckupFacts) -> Vec<Finding> {
     match facts.machine.transparent_huge_pages.as_deref() {
         Some("never") => {
             let why = "the memory limit is measured on pages of 4 KiB and comes out lower than the machine could do";
@@ -275,24 +286,24 @@ fn huge_page_setting(facts: &CheckupFacts) -> Vec<Finding> {
     }
 }
 
-/// Meters that every user has on an ordinary system.
-fn missing_meters(facts: &CheckupFacts) -> Vec<Finding> {
+/// Checks the meters that every user has on an ordinary system.
+fn check_missing_meters(facts: &CheckupFacts) -> Vec<Finding> {
     let rights = facts.rights;
     let missing = [
-        (&rights.peak_reset, "peak memory is not measured"),
+        (&rights.reset_peak_memory, "peak memory is not measured"),
         (
-            &rights.device_reads,
+            &rights.count_device_reads,
             "bytes from the device are not measured, so a cold sample lacks half of its proof",
         ),
-        (&rights.mallocs, "allocations are not counted"),
-        (&rights.see_others, "work of other users that disturbs is not seen"),
+        (&rights.count_mallocs, "allocations are not counted"),
+        (&rights.see_other_processes, "work of other users that disturbs is not seen"),
     ];
     let missing = missing.into_iter().filter_map(|(right, why)| Some((right.as_ref().err()?, why)));
     missing.flat_map(|(reason, why)| limiting_finding(reason.clone(), why, None)).collect()
 }
 
-fn syscall_counts(facts: &CheckupFacts) -> Vec<Finding> {
-    let Err(reason) = &facts.rights.syscalls else {
+fn check_syscall_counts(facts: &CheckupFacts) -> Vec<Finding> {
+    let Err(reason) = &facts.rights.count_syscalls else {
         return helpful_finding("system calls can be counted", "by the kernel's own tracepoint");
     };
     let mend = "run as root, or as root, with the group of the user: sysctl kernel.perf_event_paranoid=1; \
@@ -304,7 +315,7 @@ fn syscall_counts(facts: &CheckupFacts) -> Vec<Finding> {
     )
 }
 
-fn right_to_drop_caches(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_right_to_drop_caches(facts: &CheckupFacts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.drop_caches else {
         return helpful_finding("the page cache of the machine can be emptied", "with --drop-caches");
     };
@@ -316,7 +327,7 @@ fn right_to_drop_caches(facts: &CheckupFacts) -> Vec<Finding> {
     )
 }
 
-fn right_to_bound_memory(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_right_to_bound_memory(facts: &CheckupFacts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.bound_memory else {
         return helpful_finding(
             "control groups can bound memory",
@@ -326,8 +337,8 @@ fn right_to_bound_memory(facts: &CheckupFacts) -> Vec<Finding> {
     limiting_finding(reason.clone(), "the state between cold and warm cannot be made (--memory)", None)
 }
 
-fn residency_count_support(facts: &CheckupFacts) -> Vec<Finding> {
-    let Err(reason) = &facts.rights.residency_count else {
+fn check_residency_count_support(facts: &CheckupFacts) -> Vec<Finding> {
+    let Err(reason) = &facts.rights.count_residency else {
         return helpful_finding("cachestat is there", "what is cached is asked of the kernel in one call");
     };
     limiting_finding(
@@ -337,13 +348,13 @@ fn residency_count_support(facts: &CheckupFacts) -> Vec<Finding> {
     )
 }
 
-fn ring_support(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_ring_support(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(reason) = &facts.machine.io_uring_refused else { return Vec::new() };
     let why = "methods on io_uring are unavailable; all others run";
     limiting_finding(format!("io_uring: {reason}"), why, Some("as root: sysctl kernel.io_uring_disabled=0"))
 }
 
-fn unknown_turbo(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_unknown_turbo(facts: &CheckupFacts) -> Vec<Finding> {
     if facts.machine.max_turbo_ghz.is_some() {
         return Vec::new();
     }
@@ -351,7 +362,7 @@ fn unknown_turbo(facts: &CheckupFacts) -> Vec<Finding> {
     limiting_finding("the highest clock of the processor is unknown", why, None)
 }
 
-fn target_cautions(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_target_cautions(facts: &CheckupFacts) -> Vec<Finding> {
     let cautions = facts.target.into_iter().flat_map(|target| &target.cautions);
     cautions
         .flat_map(|caution| {

@@ -1,6 +1,5 @@
-//! Checks of a machine, and of a target on it, for things that distort or improve measurements. The
-//! checks judge facts that were collected elsewhere. Each checks one thing; they are in the order
-//! of their importance.
+//! Checks of a machine, and of a target on it, for properties that distort or improve measurements.
+//! The checks judge facts that were collected elsewhere.
 
 mod checks;
 
@@ -13,11 +12,11 @@ use readlab_system::machine::Machine;
 /// Effect of a finding on the numbers, in the order of printing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FindingLevel {
-    /// Makes numbers wrong, or noisier than necessary.
+    /// The property makes numbers wrong, or noisier than necessary.
     Spoils,
-    /// Limits the possible measurements or conclusions.
+    /// The property limits the possible measurements or conclusions.
     Note,
-    /// Makes numbers better.
+    /// The property makes numbers better.
     Helps,
 }
 
@@ -26,24 +25,25 @@ pub enum FindingLevel {
 pub struct Finding {
     pub level: FindingLevel,
     /// The property, in a few words.
-    pub what: String,
+    pub property: String,
     /// Effect of the property on numbers.
-    pub why: String,
-    /// The command or step that fixes it, if there is one.
-    pub mend: Option<String>,
+    pub effect: String,
+    /// The command or step that removes the effect; `None` if there is none.
+    pub remedy: Option<String>,
 }
 
 /// The facts that the checks judge.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckupFacts<'a> {
     pub machine: &'a Machine,
+    /// The target on this machine; `None` if the user named none.
     pub target: Option<&'a TargetFacts>,
     /// Which meters this user may use.
     pub rights: &'a Rights,
     /// Read quotas of this process's control groups.
     pub io_quotas: &'a [IoQuota],
     /// Other processes that use the processors, the busiest first.
-    pub busy: &'a [BusyProcess],
+    pub busy_processes: &'a [BusyProcess],
 }
 
 pub fn judge(facts: &CheckupFacts) -> Vec<Finding> {

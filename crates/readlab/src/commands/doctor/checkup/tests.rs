@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 
 fn all_rights() -> Rights {
     Rights {
-        syscalls: Ok(()),
-        mallocs: Ok(()),
-        peak_reset: Ok(()),
-        device_reads: Ok(()),
+        count_syscalls: Ok(()),
+        count_mallocs: Ok(()),
+        reset_peak_memory: Ok(()),
+        count_device_reads: Ok(()),
         drop_caches: Ok(()),
         bound_memory: Ok(()),
-        residency_count: Ok(()),
-        see_others: Ok(()),
+        count_residency: Ok(()),
+        see_other_processes: Ok(()),
     }
 }
 
@@ -36,7 +36,7 @@ fn ideal_machine() -> Machine {
 fn facts() -> CheckupFacts<'static> {
     static MACHINE: LazyLock<Machine> = LazyLock::new(ideal_machine);
     static RIGHTS: LazyLock<Rights> = LazyLock::new(all_rights);
-    CheckupFacts { machine: &MACHINE, target: None, rights: &RIGHTS, io_quotas: &[], busy: &[] }
+    CheckupFacts { machine: &MACHINE, target: None, rights: &RIGHTS, io_quotas: &[], busy_processes: &[] }
 }
 
 fn findings_of(machine: &Machine) -> Vec<Finding> {
@@ -76,9 +76,10 @@ fn each_disturbance_is_found_with_its_remedy() {
     for (change, what, mend) in changes {
         let machine = &mut ideal_machine();
         change(machine);
-        let found = findings_of(machine).into_iter().find(|finding| finding.what.contains(what)).expect(what);
+        let found =
+            findings_of(machine).into_iter().find(|finding| finding.property.contains(what)).expect(what);
         assert_eq!(found.level, FindingLevel::Spoils, "{found:?}");
-        assert!(found.mend.as_ref().is_some_and(|text| text.contains(mend)), "{found:?}");
+        assert!(found.remedy.as_ref().is_some_and(|text| text.contains(mend)), "{found:?}");
     }
 }
 
@@ -95,28 +96,34 @@ fn limits_are_notes_and_no_disturbances() {
     for (change, what) in changes {
         let found = added_finding(change);
         assert_eq!(found.level, FindingLevel::Note, "{found:?}");
-        assert!(found.what.contains(what), "{found:?}");
+        assert!(found.property.contains(what), "{found:?}");
     }
 }
 
 #[test]
 fn a_missing_right_is_reported_with_its_reason_and_the_exact_command() {
     let refused = Err("tracefs: permission denied".to_owned());
-    let rights = Rights { syscalls: refused, peak_reset: Err("no peak".into()), ..all_rights() };
+    let rights = Rights { count_syscalls: refused, reset_peak_memory: Err("no peak".into()), ..all_rights() };
     let findings = judge(&CheckupFacts { rights: &rights, ..facts() });
-    let found = findings.iter().find(|finding| finding.what == "tracefs: permission denied").unwrap();
-    assert!(found.mend.as_ref().unwrap().contains("kernel.perf_event_paranoid=1"));
-    assert!(findings.iter().any(|finding| finding.what == "no peak" && finding.level == FindingLevel::Note));
+    let found = findings.iter().find(|finding| finding.property == "tracefs: permission denied").unwrap();
+    assert!(found.remedy.as_ref().unwrap().contains("kernel.perf_event_paranoid=1"));
+    assert!(
+        findings.iter().any(|finding| finding.property == "no peak" && finding.level == FindingLevel::Note)
+    );
 }
 
 #[test]
 fn busy_processes_are_named_and_idle_ones_are_not() {
     let process = |pid, name: &str, processors| BusyProcess { pid, name: name.into(), processors };
     let busy = [process(1, "make", 1.0), process(2, "readlab", 0.9), process(3, "sshd", 0.04)];
-    let findings = judge(&CheckupFacts { busy: &busy, ..facts() });
-    assert!(findings[0].what.contains("another readlab") && findings[0].what.contains('2'));
-    assert!(findings[1].what.contains("make (process 1: 100 % of a processor)"), "{}", findings[1].what);
-    assert!(!findings[1].what.contains("sshd"));
+    let findings = judge(&CheckupFacts { busy_processes: &busy, ..facts() });
+    assert!(findings[0].property.contains("another readlab") && findings[0].property.contains('2'));
+    assert!(
+        findings[1].property.contains("make (process 1: 100 % of a processor)"),
+        "{}",
+        findings[1].property
+    );
+    assert!(!findings[1].property.contains("sshd"));
 }
 
 #[test]
@@ -124,9 +131,9 @@ fn a_file_that_no_cache_can_hold_is_reported_before_it_is_raced() {
     let target =
         |size_bytes| TargetFacts { size_bytes, cautions: vec!["sparse".into()], ..TargetFacts::default() };
     let findings_of = |target: &TargetFacts| judge(&CheckupFacts { target: Some(target), ..facts() });
-    assert!(findings_of(&target(13 << 30))[0].what.contains("larger than free memory"));
+    assert!(findings_of(&target(13 << 30))[0].property.contains("larger than free memory"));
     let small = findings_of(&target(1 << 30));
-    assert_eq!((small[0].level, small[0].what.as_str()), (FindingLevel::Note, "sparse"));
+    assert_eq!((small[0].level, small[0].property.as_str()), (FindingLevel::Note, "sparse"));
 }
 
 #[test]
@@ -135,10 +142,10 @@ fn a_quota_of_reads_is_found_with_its_setting() {
     let io_quotas = [IoQuota { device, bytes_per_s: Some(52_428_800), reads_per_s: None, setting }];
     let found = judge(&CheckupFacts { io_quotas: &io_quotas, ..facts() }).remove(0);
     assert_eq!(
-        (found.level, found.what.as_str()),
+        (found.level, found.property.as_str()),
         (FindingLevel::Spoils, "this control group may read 52.4 MB/s of vda")
     );
-    assert!(found.mend.unwrap().contains("blkio.throttle.read_bps_device"));
+    assert!(found.remedy.unwrap().contains("blkio.throttle.read_bps_device"));
 }
 
 #[test]
@@ -147,11 +154,11 @@ fn a_short_read_ahead_is_named_with_the_command_that_sets_it() {
         let device = Device { name: "vda".into(), read_ahead_bytes, ..Device::default() };
         let target = TargetFacts { device: Some(device), ..TargetFacts::default() };
         let findings = judge(&CheckupFacts { target: Some(&target), ..facts() });
-        findings.into_iter().find(|finding| finding.what.contains("read-ahead"))
+        findings.into_iter().find(|finding| finding.property.contains("read-ahead"))
     };
     let short = found(Some(16 << 10)).unwrap();
-    assert_eq!(short.what, "read-ahead of 16.0 KiB (/dev/vda)");
-    assert_eq!(short.mend.as_deref(), Some("as root: blockdev --setra 256 /dev/vda"));
+    assert_eq!(short.property, "read-ahead of 16.0 KiB (/dev/vda)");
+    assert_eq!(short.remedy.as_deref(), Some("as root: blockdev --setra 256 /dev/vda"));
     assert_eq!((found(Some(128 << 10)), found(None)), (None, None));
 }
 

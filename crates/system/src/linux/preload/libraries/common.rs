@@ -42,7 +42,7 @@ impl OriginalFn {
     }
 
     /// The function's address as set by `set`; 0 before.
-    pub(crate) fn known(&self) -> usize {
+    pub(crate) fn known_address(&self) -> usize {
         self.address.load(Ordering::Acquire)
     }
 
@@ -59,7 +59,7 @@ impl OriginalFn {
 }
 
 /// The type of mmap(2).
-pub(crate) type Map = unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
+pub(crate) type MmapFn = unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
 
 /// Opens the file that an environment variable names, passes its descriptor to `use_file`, and
 /// closes it. Does nothing if the file does not exist.
@@ -79,7 +79,7 @@ pub(crate) fn with_shared_file(variable: &CStr, use_file: impl FnOnce(c_int)) {
 }
 
 /// Maps the first bytes of a file, shared with all processes that map it; null on failure.
-pub(crate) fn map_shared(map: Map, fd: c_int, bytes: usize) -> *mut c_void {
+pub(crate) fn map_shared(map: MmapFn, fd: c_int, bytes: usize) -> *mut c_void {
     // SAFETY: a new mapping at an address that the kernel chooses.
     let mapped = unsafe { map(null_mut(), bytes, PROT_READ_WRITE, MAP_SHARED, fd, 0) };
     if mapped as isize == -1 { null_mut() } else { mapped }

@@ -63,8 +63,8 @@ static UNMAPPED_SLOTS: Slots = [const { AtomicU64::new(0) }; slot::COUNT];
 static PAGE: AtomicPtr<Slots> = AtomicPtr::new((&raw const UNMAPPED_SLOTS).cast_mut());
 
 fn count(slot: usize) {
-    // SAFETY: the pointer is to `UNMAPPED_SLOTS` or to a mapping that is never undone; both hold all
-    // slots, which are atomic.
+    // SAFETY: the pointer is to `UNMAPPED_SLOTS` or to a mapping that is never undone; both hold
+    // all slots, which are atomic.
     let page = unsafe { &*PAGE.load(Ordering::Relaxed) };
     page[slot].fetch_add(1, Ordering::Relaxed);
 }
@@ -72,21 +72,21 @@ fn count(slot: usize) {
 /// The address of a C library function; 0 if the function does not exist, or if the search for all
 /// functions has called back into this library.
 fn address(real: &OriginalFn) -> usize {
-    if STATE.load(Ordering::Acquire) != FOUND {
+    if SEARCH_STATE.load(Ordering::Acquire) != SEARCHED {
         find_all();
     }
-    real.known()
+    real.known_address()
 }
 
-const UNKNOWN: usize = 0;
-const FINDING: usize = 1;
-const FOUND: usize = 2;
-static STATE: AtomicUsize = AtomicUsize::new(UNKNOWN);
+const NOT_SEARCHED: usize = 0;
+const SEARCHING: usize = 1;
+const SEARCHED: usize = 2;
+static SEARCH_STATE: AtomicUsize = AtomicUsize::new(NOT_SEARCHED);
 
 /// Finds all functions at the first call of any of them. Memory requested before that comes from
 /// the arena, and memory requested later never does.
 fn find_all() {
-    if STATE.compare_exchange(UNKNOWN, FINDING, Ordering::AcqRel, Ordering::Acquire).is_err() {
+    if SEARCH_STATE.compare_exchange(NOT_SEARCHED, SEARCHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return;
     }
     let all = [&MALLOC, &CALLOC, &REALLOC, &FREE, &MEMALIGN, &ALIGNED_ALLOC, &POSIX_MEMALIGN];
@@ -94,7 +94,7 @@ fn find_all() {
     for (real, address) in all.into_iter().zip(found) {
         real.set(address);
     }
-    STATE.store(FOUND, Ordering::Release);
+    SEARCH_STATE.store(SEARCHED, Ordering::Release);
 }
 
 static MALLOC: OriginalFn = OriginalFn::new(c"malloc");
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, align: usize, siz
     if new.is_null() {
         return ENOMEM;
     }
-    // SAFETY: the caller gives a place for one pointer.
+    // SAFETY: the caller passes a pointer to memory for one pointer.
     unsafe { *out = new };
     0
 }

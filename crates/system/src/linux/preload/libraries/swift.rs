@@ -80,7 +80,7 @@ fn abort_unset_hook() -> usize {
 
 /// Finds the runtime and, if the lab allows it, installs the stubs as hooks.
 pub(super) fn start() {
-    if find(c"swift_retain", RTLD_NEXT).is_none() {
+    if find_symbol(c"swift_retain", RTLD_NEXT).is_none() {
         return;
     }
     count(slot::SWIFT);
@@ -98,7 +98,7 @@ fn set_hooks() -> bool {
         (c"_swift_release", &HOOKED_RELEASE, hook_release),
         (c"_swift_release_n", &HOOKED_RELEASE_N, hook_release_n),
     ];
-    let variable = |name| find(name, RTLD_DEFAULT).map(|at| at.cast::<AtomicUsize>());
+    let variable = |name| find_symbol(name, RTLD_DEFAULT).map(|at| at.cast::<AtomicUsize>());
     // SAFETY: the symbols are the runtime's variables, each a pointer to a function, alive as long
     // as the process.
     let value = |name| variable(name).map_or(0, |at| unsafe { (*at).load(Ordering::Acquire) });
@@ -112,14 +112,14 @@ fn set_hooks() -> bool {
             unsafe { (*at).store(stub as usize, Ordering::Release) };
         }
     }
-    if let Some(switch) = find(HOOKS_SWITCH, RTLD_DEFAULT) {
+    if let Some(switch) = find_symbol(HOOKS_SWITCH, RTLD_DEFAULT) {
         // SAFETY: the symbol is the runtime's atomic bool, one byte, alive as long as the process.
         unsafe { (*switch.cast::<AtomicU8>()).store(1, Ordering::Release) };
     }
     true
 }
 
-fn find(name: &CStr, handle: *mut c_void) -> Option<*mut c_void> {
+fn find_symbol(name: &CStr, handle: *mut c_void) -> Option<*mut c_void> {
     let name: *const c_char = name.as_ptr();
     // SAFETY: the name ends in a zero byte.
     let address = unsafe { dlsym(handle, name) };

@@ -9,7 +9,7 @@
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-use common::{Map, OriginalFn, abort, map_shared, with_shared_file};
+use common::{MmapFn, OriginalFn, abort, map_shared, with_shared_file};
 use core::ffi::{CStr, c_int, c_long, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -85,7 +85,7 @@ static PAGES: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
 /// The address of a C library function, found at its first call.
 fn address(real: &OriginalFn) -> usize {
-    let known = real.known();
+    let known = real.known_address();
     if known != 0 {
         return known;
     }
@@ -133,7 +133,13 @@ fn now_ns() -> u64 {
 
 /// Makes a call, and records it if it is about the traced file. The offset is determined before the
 /// clock is started.
-fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl FnOnce() -> isize) -> isize {
+fn record_call(
+    kind: u64,
+    fd: c_int,
+    at: Option<i64>,
+    requested: usize,
+    make: impl FnOnce() -> isize,
+) -> isize {
     // SAFETY: the C library gives every thread a place for its error number.
     let before = unsafe { *__errno_location() };
     let pages = pages_if_traced(fd);
@@ -192,7 +198,7 @@ macro_rules! interposed {
             type Function = extern "C" fn($($type),*) -> $answer;
             // SAFETY: the address is that of a function of this type.
             let real = unsafe { core::mem::transmute::<usize, Function>(address(&$real)) };
-            recorded($($recorded),*, || real($($arg),*) as isize) as $answer
+            record_call($($recorded),*, || real($($arg),*) as isize) as $answer
         }
     )*};
 }
@@ -235,7 +241,7 @@ static INITIALIZER: extern "C" fn() = start;
 /// the header holds the number of calls that fit.
 extern "C" fn start() {
     // SAFETY: the address is that of a function of this type.
-    let map = unsafe { core::mem::transmute::<usize, Map>(address(&REAL_MMAP)) };
+    let map = unsafe { core::mem::transmute::<usize, MmapFn>(address(&REAL_MMAP)) };
     with_shared_file(PAGES_VARIABLE, |fd| {
         let front = map_shared(map, fd, head::COUNT * 8);
         if front.is_null() {

@@ -14,8 +14,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 pub(super) const HOST: &str = "127.0.0.1";
 
-/// The years in which certificates of tests are valid.
-pub(super) const ALWAYS: RangeInclusive<i32> = 2000..=4000;
+/// Years in which a certificate is valid now.
+pub(super) const CURRENT_YEARS: RangeInclusive<i32> = 2000..=4000;
 
 pub(super) struct Authority {
     certificate: Certificate,
@@ -55,7 +55,7 @@ impl Authority {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), self.certificate.pem()).unwrap();
         let client = Client::new(Trust::File(file.path().to_owned()));
-        client.config().unwrap();
+        client.tls_config().unwrap();
         client
     }
 

@@ -5,7 +5,7 @@ mod https_server;
 use super::{CertificateFault, Client, HttpError, RequestVerb};
 use crate::target::url::Url;
 use ConnectionEnd::{Abrupt, Announced};
-use https_server::{ALWAYS, Authority, ConnectionEnd, HOST, Server, listening};
+use https_server::{Authority, CURRENT_YEARS, ConnectionEnd, HOST, Server, listening};
 use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -17,7 +17,7 @@ fn get_body(client: &Client, url: &Url) -> Result<String, HttpError> {
     Ok(body)
 }
 
-fn error(client: &Client, url: &Url) -> HttpError {
+fn request_error(client: &Client, url: &Url) -> HttpError {
     get_body(client, url).unwrap_err()
 }
 
@@ -32,11 +32,11 @@ fn header_fields_and_body_are_received_over_every_version_of_tls() {
     let body = "line\n".repeat(50_000);
     let answer = with_fields("Content-Length: 250000\r\nETag: \"e\"\r\n", &body);
     for version in rustls::ALL_VERSIONS {
-        let identity = authority.identity_of_versions(HOST, ALWAYS, &[version]);
+        let identity = authority.identity_of_versions(HOST, CURRENT_YEARS, &[version]);
         let server = Server::encrypted(&identity, &answer, Announced);
         assert_eq!(get_body(&client, &server.url).unwrap(), body, "{version:?}");
     }
-    let identity = authority.identity("localhost", ALWAYS);
+    let identity = authority.identity("localhost", CURRENT_YEARS);
     let server = Server::encrypted_at("localhost", &identity, &with_fields("ETag: \"e\"\r\n", ""), Announced);
     let response = client.ask(RequestVerb::Head, &server.url, &[], &|| Ok(())).unwrap();
     assert_eq!(response.field("etag"), Some("\"e\""));
@@ -45,7 +45,7 @@ fn header_fields_and_body_are_received_over_every_version_of_tls() {
 #[test]
 fn a_request_has_the_fields_of_its_caller_and_values_cannot_inject_fields() {
     let authority = Authority::new("one");
-    let (client, identity) = (authority.client(), authority.identity(HOST, ALWAYS));
+    let (client, identity) = (authority.client(), authority.identity(HOST, CURRENT_YEARS));
     let server = Server::encrypted(&identity, &with_fields("", ""), Announced);
     let fields = [("If-Match", "\"e\""), ("X-Other", "1")];
     client.ask(RequestVerb::Head, &server.url, &fields, &|| Ok(())).unwrap();
@@ -67,7 +67,7 @@ fn a_body_is_complete_only_if_its_own_end_was_received() {
     let cut_after_chunk = "the connection ended after 2 bytes, before the end of the chunked body";
     let chunked = |body| with_fields("Transfer-Encoding: chunked\r\n", body);
     let authority = Authority::new("one");
-    let (client, identity) = (authority.client(), authority.identity(HOST, ALWAYS));
+    let (client, identity) = (authority.client(), authority.identity(HOST, CURRENT_YEARS));
     let cases = [
         (length("hello"), Announced, "hello"),
         (length("hello"), Abrupt, "hello"),
@@ -97,8 +97,8 @@ fn a_body_is_complete_only_if_its_own_end_was_received() {
     }
 }
 
-fn fault(client: &Client, server: &Server) -> CertificateFault {
-    match error(client, &server.url) {
+fn certificate_fault(client: &Client, server: &Server) -> CertificateFault {
+    match request_error(client, &server.url) {
         HttpError::Certificate { fault } => fault,
         other => panic!("not about its certificate: {other}"),
     }
@@ -111,24 +111,27 @@ fn invalid_certificates_are_rejected_with_their_fault_before_a_request_is_sent()
     for (client, host, years, expected) in [
         (authority.client(), HOST, 2000..=2001, CertificateFault::Expired),
         (authority.client(), HOST, 3000..=4000, CertificateFault::NotYetValid),
-        (authority.client(), "127.0.0.2", ALWAYS, CertificateFault::OtherHost),
-        (authority.client(), "localhost", ALWAYS, CertificateFault::OtherHost),
-        (other.client(), HOST, ALWAYS, CertificateFault::NotTrusted),
-        (namesake.client(), HOST, ALWAYS, CertificateFault::NotTrusted),
+        (authority.client(), "127.0.0.2", CURRENT_YEARS, CertificateFault::OtherHost),
+        (authority.client(), "localhost", CURRENT_YEARS, CertificateFault::OtherHost),
+        (other.client(), HOST, CURRENT_YEARS, CertificateFault::NotTrusted),
+        (namesake.client(), HOST, CURRENT_YEARS, CertificateFault::NotTrusted),
     ] {
         let server = Server::encrypted(&authority.identity(host, years), &answer, Announced);
-        assert_eq!(fault(&client, &server), expected);
+        assert_eq!(certificate_fault(&client, &server), expected);
         assert!(server.request.recv().is_err(), "nothing was requested");
     }
     let server = Server::encrypted(&authority.own_identity(), &answer, Announced);
-    assert_eq!(fault(&authority.client(), &server), CertificateFault::OfAuthority);
+    assert_eq!(certificate_fault(&authority.client(), &server), CertificateFault::IsAuthority);
 }
 
 #[test]
 fn an_unknown_authority_is_not_trusted_by_the_system() {
-    let server =
-        Server::encrypted(&Authority::new("one").identity(HOST, ALWAYS), &with_fields("", ""), Announced);
-    match error(&Client::default(), &server.url) {
+    let server = Server::encrypted(
+        &Authority::new("one").identity(HOST, CURRENT_YEARS),
+        &with_fields("", ""),
+        Announced,
+    );
+    match request_error(&Client::default(), &server.url) {
         HttpError::Certificate { fault: CertificateFault::NotTrusted } => {}
         // A machine without certificates trusts no server.
         HttpError::Trust(error) => assert!(error.to_string().contains("--cacert"), "{error}"),
@@ -141,15 +144,15 @@ fn an_unknown_authority_is_not_trusted_by_the_system() {
 fn an_unencrypted_port_is_rejected_for_an_https_url() {
     let client = Authority::new("one").client();
     let server = Server::plain("https", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
-    assert!(matches!(error(&client, &server.url), HttpError::NotEncrypted));
+    assert!(matches!(request_error(&client, &server.url), HttpError::NotEncrypted));
     let hello = server.request.recv().unwrap();
     assert!(!hello.contains("GET"), "no request came without encryption: {hello:?}");
     let closing = listening("https", HOST, |mut client| drop(client.read(&mut [0; 4096])));
-    let closed = error(&client, &closing).to_string();
+    let closed = request_error(&client, &closing).to_string();
     assert!(closed.starts_with("no encrypted connection: "), "{closed}");
 }
 
-/// Receives the first bytes of a handshake, and then runs `and_then`.
+/// A server that receives the first bytes of a handshake and then runs `and_then`.
 fn server_in_handshake(and_then: impl FnOnce(TcpStream) + Send + 'static) -> Url {
     listening("https", HOST, move |mut client| {
         let _ = client.read(&mut [0; 4096]);
@@ -188,7 +191,7 @@ fn a_redirect_to_encryption_is_not_followed_and_shows_no_secret() {
     let to = format!("https://{}/o", other.local_addr().unwrap());
     let redirected = |location: &str| {
         let answer = format!("HTTP/1.1 301 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
-        error(&Client::default(), &Server::plain("http", &answer).url).to_string()
+        request_error(&Client::default(), &Server::plain("http", &answer).url).to_string()
     };
     let refusal = |to: &str| {
         format!("the server answers 301 with a redirect, which is not followed: name {to} instead")

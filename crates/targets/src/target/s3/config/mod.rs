@@ -28,11 +28,11 @@ pub enum ConfigError {
     #[error("AWS_PROFILE: no file has a profile '{}'", printable(.0))]
     NoProfile(String),
     #[error("{0}: an access key and its secret come together, one of them is missing")]
-    Half(String),
+    IncompleteKey(String),
     #[error(
         "{0}: readlab does not request keys from other services; let AWS's tool do it: eval \"$(aws configure export-credentials --format env)\""
     )]
-    NotRead(String),
+    UnsupportedKeySource(String),
     #[error(
         "no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile by AWS_PROFILE; for keys from a role, an instance or single sign-on: eval \"$(aws configure export-credentials --format env)\"; for public objects: AWS_NO_SIGN_REQUEST=true"
     )]
@@ -44,9 +44,9 @@ pub enum ConfigError {
     #[error("{place}: {cause}")]
     Endpoint { place: &'static str, cause: EndpointError },
     #[error("{setting}: '{}' is not one of its values", printable(.value))]
-    Value { setting: &'static str, value: String },
+    InvalidValue { setting: &'static str, value: String },
     #[error("{0}: readlab does not follow it; give the endpoint by --endpoint")]
-    OtherEndpoint(&'static str),
+    UnsupportedEndpoint(&'static str),
 }
 
 /// The environment variables and the profile together.
@@ -56,16 +56,17 @@ struct Settings<'a> {
 }
 
 impl Store {
-    pub fn configured(
+    /// The store that the options, the environment and the configuration files describe.
+    pub fn from_configuration(
         options: &ServerOptions,
         surroundings: &dyn Surroundings,
     ) -> Result<Store, ConfigError> {
-        let settings = Settings { surroundings, profile: Profile::chosen(surroundings)? };
+        let settings = Settings { surroundings, profile: Profile::selected(surroundings)? };
         let region = settings.region()?;
         let given = settings.endpoint(options)?;
         let default = if given.is_some() { Style::Path } else { Style::Virtual };
         let style = settings.style()?.unwrap_or(default);
-        let unsigned = options.unsigned || settings.is_true("AWS_NO_SIGN_REQUEST");
+        let unsigned = options.unsigned || settings.is_variable_true("AWS_NO_SIGN_REQUEST");
         let credentials = if unsigned { None } else { Some(settings.credentials()?) };
         let endpoint = match given {
             Some(endpoint) => endpoint,
@@ -80,7 +81,7 @@ impl Settings<'_> {
         self.surroundings.variable(name)
     }
 
-    fn is_true(&self, variable: &str) -> bool {
+    fn is_variable_true(&self, variable: &str) -> bool {
         self.variable(variable).is_some_and(|value| is_true(&value))
     }
 
@@ -93,21 +94,21 @@ impl Settings<'_> {
         if region.bytes().all(is_region) {
             Ok(region)
         } else {
-            Err(ConfigError::Value { setting: "region", value: region })
+            Err(ConfigError::InvalidValue { setting: "region", value: region })
         }
     }
 
-    /// The first endpoint that is configured, in the documented order.
+    /// The first endpoint that is configured, in the documented order; `None` if there is none.
     fn endpoint(&self, options: &ServerOptions) -> Result<Option<Endpoint>, ConfigError> {
-        let is_ignored = self.is_true("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
+        let is_ignored = self.is_variable_true("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
             || self.profile.value("ignore_configured_endpoint_urls").is_some_and(is_true);
         let configured = || {
             let of_profile = self.profile.value("endpoint_url").map(str::to_owned);
             let given = [
                 ("AWS_ENDPOINT_URL_S3", self.variable("AWS_ENDPOINT_URL_S3")),
                 ("AWS_ENDPOINT_URL", self.variable("AWS_ENDPOINT_URL")),
-                ("endpoint_url of services", self.profile.of_service_s3("endpoint_url")),
-                ("endpoint_url of s3", self.profile.of_s3("endpoint_url")),
+                ("endpoint_url of services", self.profile.s3_service_value("endpoint_url")),
+                ("endpoint_url of s3", self.profile.s3_value("endpoint_url")),
                 ("endpoint_url", of_profile),
             ];
             given.into_iter().find_map(|(place, text)| Some((place, text?)))
@@ -125,38 +126,38 @@ impl Settings<'_> {
             ("AWS_USE_DUALSTACK_ENDPOINT", self.variable("AWS_USE_DUALSTACK_ENDPOINT")),
             ("use_fips_endpoint", self.profile.value("use_fips_endpoint").map(str::to_owned)),
             ("use_dualstack_endpoint", self.profile.value("use_dualstack_endpoint").map(str::to_owned)),
-            ("use_accelerate_endpoint of s3", self.profile.of_s3("use_accelerate_endpoint")),
+            ("use_accelerate_endpoint of s3", self.profile.s3_value("use_accelerate_endpoint")),
         ];
         match settings.into_iter().find(|(_, value)| value.as_deref().is_some_and(is_true)) {
-            Some((setting, _)) => Err(ConfigError::OtherEndpoint(setting)),
-            None => Ok(Endpoint::of_region(region)),
+            Some((setting, _)) => Err(ConfigError::UnsupportedEndpoint(setting)),
+            None => Ok(Endpoint::for_region(region)),
         }
     }
 
-    /// How requests name the bucket, if the profile specifies it.
+    /// How requests name the bucket; `None` if the profile does not specify it.
     fn style(&self) -> Result<Option<Style>, ConfigError> {
-        let Some(value) = self.profile.of_s3("addressing_style") else { return Ok(None) };
+        let Some(value) = self.profile.s3_value("addressing_style") else { return Ok(None) };
         match value.as_str() {
             "auto" => Ok(None),
             "path" => Ok(Some(Style::Path)),
             "virtual" => Ok(Some(Style::Virtual)),
-            _ => Err(ConfigError::Value { setting: "addressing_style", value }),
+            _ => Err(ConfigError::InvalidValue { setting: "addressing_style", value }),
         }
     }
 
-    /// The keys from the first source that has some.
+    /// The keys from the first source that has keys.
     fn credentials(&self) -> Result<Credentials, ConfigError> {
         if let Some(credentials) = self.keys_of_variables()? {
             return Ok(credentials);
         }
         if self.variable("AWS_WEB_IDENTITY_TOKEN_FILE").is_some() {
-            return Err(ConfigError::NotRead("AWS_WEB_IDENTITY_TOKEN_FILE".to_owned()));
+            return Err(ConfigError::UnsupportedKeySource("AWS_WEB_IDENTITY_TOKEN_FILE".to_owned()));
         }
         let foreign =
             ["role_arn", "web_identity_token_file", "sso_session", "sso_start_url", "login_session"];
         if let Some(setting) = foreign.into_iter().find(|setting| self.profile.value(setting).is_some()) {
             let place = format!("{setting} of the profile '{}'", printable(&self.profile.name));
-            return Err(ConfigError::NotRead(place));
+            return Err(ConfigError::UnsupportedKeySource(place));
         }
         if let Some(credentials) = self.keys_of_profile()? {
             return Ok(credentials);
@@ -166,7 +167,7 @@ impl Settings<'_> {
         }
         let services = ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"];
         match services.into_iter().find(|service| self.variable(service).is_some()) {
-            Some(service) => Err(ConfigError::NotRead(service.to_owned())),
+            Some(service) => Err(ConfigError::UnsupportedKeySource(service.to_owned())),
             None => Err(ConfigError::NoCredentials),
         }
     }
@@ -241,7 +242,7 @@ struct ProcessOutput {
     expiration: Option<String>,
 }
 
-/// A key with its secret; `None` if both are missing, and an error if one is.
+/// A key with its secret; `None` if both are missing, and an error if only one is missing.
 fn key_pair(
     key: Option<String>,
     secret: Option<String>,
@@ -250,7 +251,7 @@ fn key_pair(
     match (key, secret) {
         (Some(key), Some(secret)) => Ok(Some(Credentials::new(&key, &secret))),
         (None, None) => Ok(None),
-        _ => Err(ConfigError::Half(place())),
+        _ => Err(ConfigError::IncompleteKey(place())),
     }
 }
 

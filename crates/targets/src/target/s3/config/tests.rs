@@ -21,42 +21,43 @@ struct TestSurroundings {
 }
 
 impl TestSurroundings {
-    /// Has a home folder, and a key in the environment.
-    fn signed() -> TestSurroundings {
-        TestSurroundings::home()
-            .with("AWS_ACCESS_KEY_ID", "the-key")
-            .with("AWS_SECRET_ACCESS_KEY", "the-secret")
+    /// An environment with a home folder and a key.
+    fn with_key() -> TestSurroundings {
+        TestSurroundings::with_home()
+            .with_variable("AWS_ACCESS_KEY_ID", "the-key")
+            .with_variable("AWS_SECRET_ACCESS_KEY", "the-secret")
     }
 
-    fn home() -> TestSurroundings {
-        TestSurroundings::default().with("HOME", "/home/u")
+    /// An environment with a home folder.
+    fn with_home() -> TestSurroundings {
+        TestSurroundings::default().with_variable("HOME", "/home/u")
     }
 
-    fn with(mut self, variable: &'static str, value: &str) -> TestSurroundings {
+    fn with_variable(mut self, variable: &'static str, value: &str) -> TestSurroundings {
         self.variables.insert(variable, value.to_owned());
         self
     }
 
-    fn file(mut self, path: &'static str, text: &str) -> TestSurroundings {
+    fn with_file(mut self, path: &'static str, text: &str) -> TestSurroundings {
         self.files.insert(path, Ok(text.to_owned()));
         self
     }
 
-    fn config(self, text: &str) -> TestSurroundings {
-        self.file("/home/u/.aws/config", text)
+    fn with_config(self, text: &str) -> TestSurroundings {
+        self.with_file("/home/u/.aws/config", text)
     }
 
-    fn keys(self, text: &str) -> TestSurroundings {
-        self.file("/home/u/.aws/credentials", text)
+    fn with_keys(self, text: &str) -> TestSurroundings {
+        self.with_file("/home/u/.aws/credentials", text)
     }
 
-    fn program(mut self, line: &'static str, output: &str) -> TestSurroundings {
+    fn with_program(mut self, line: &'static str, output: &str) -> TestSurroundings {
         self.programs.insert(line, output.to_owned());
         self
     }
 
     fn store(&self) -> Store {
-        Store::configured(&ServerOptions::default(), self).unwrap()
+        Store::from_configuration(&ServerOptions::default(), self).unwrap()
     }
 
     fn endpoint(&self) -> String {
@@ -68,7 +69,7 @@ impl TestSurroundings {
     }
 
     fn error(&self) -> String {
-        let error = Store::configured(&ServerOptions::default(), self).unwrap_err();
+        let error = Store::from_configuration(&ServerOptions::default(), self).unwrap_err();
         let shown = error.to_string();
         assert!(!shown.contains('\n') && !format!("{error:?}{shown}").contains("the-"), "{shown}");
         shown
@@ -108,7 +109,7 @@ impl Surroundings for TestSurroundings {
 
 #[test]
 fn a_key_without_settings_means_us_east_1_and_virtual_hosts() {
-    let store = TestSurroundings::signed().store();
+    let store = TestSurroundings::with_key().store();
     assert_eq!(store.endpoint.to_string(), "https://s3.us-east-1.amazonaws.com");
     assert_eq!((store.region.as_str(), store.style), ("us-east-1", Style::Virtual));
     let credentials = store.credentials.unwrap();
@@ -120,17 +121,22 @@ fn a_key_without_settings_means_us_east_1_and_virtual_hosts() {
 fn environment_variables_take_precedence_over_files() {
     let config = "[default]\nregion = eu-west-1\nendpoint_url = http://of-profile\n";
     let made = || {
-        TestSurroundings::signed()
-            .config(config)
-            .keys("[default]\naws_access_key_id=k\naws_secret_access_key=s\n")
+        TestSurroundings::with_key()
+            .with_config(config)
+            .with_keys("[default]\naws_access_key_id=k\naws_secret_access_key=s\n")
     };
     assert_eq!(made().store().region, "eu-west-1");
-    assert_eq!(made().with("AWS_DEFAULT_REGION", "eu-west-2").store().region, "eu-west-2");
-    let both = made().with("AWS_DEFAULT_REGION", "eu-west-2").with("AWS_REGION", "eu-west-3");
+    assert_eq!(made().with_variable("AWS_DEFAULT_REGION", "eu-west-2").store().region, "eu-west-2");
+    let both =
+        made().with_variable("AWS_DEFAULT_REGION", "eu-west-2").with_variable("AWS_REGION", "eu-west-3");
     assert_eq!(both.store().region, "eu-west-3");
     assert_eq!(made().access_key(), "the-key");
-    assert_eq!(made().with("AWS_REGION", "").store().region, "eu-west-1", "an empty variable is none");
-    assert!(made().with("AWS_REGION", "evil.example/").error().contains("region: 'evil.example/'"));
+    assert_eq!(
+        made().with_variable("AWS_REGION", "").store().region,
+        "eu-west-1",
+        "an empty variable is none"
+    );
+    assert!(made().with_variable("AWS_REGION", "evil.example/").error().contains("region: 'evil.example/'"));
 }
 
 #[test]
@@ -139,33 +145,42 @@ fn endpoint_settings_have_their_documented_precedence() {
                   [services here]\ns3 =\n  endpoint_url = http://of-services\n\
                   [services other]\ns3 =\n  endpoint_url = http://other\n";
     let without = config.replacen("services = here\n", "", 1);
-    assert_eq!(TestSurroundings::signed().config(&without).endpoint(), "http://of-profile");
-    let made = || TestSurroundings::signed().config(config);
+    assert_eq!(TestSurroundings::with_key().with_config(&without).endpoint(), "http://of-profile");
+    let made = || TestSurroundings::with_key().with_config(config);
     assert_eq!(made().endpoint(), "http://of-services");
-    let all = made().with("AWS_ENDPOINT_URL", "http://for-all");
+    let all = made().with_variable("AWS_ENDPOINT_URL", "http://for-all");
     assert_eq!(all.endpoint(), "http://for-all");
-    let all = all.with("AWS_ENDPOINT_URL_S3", "http://for-s3/");
+    let all = all.with_variable("AWS_ENDPOINT_URL_S3", "http://for-s3/");
     assert_eq!(all.endpoint(), "http://for-s3");
     let options = ServerOptions { endpoint: Some("http://named:1".to_owned()), ..ServerOptions::default() };
-    let ignoring = all.with("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true");
+    let ignoring = all.with_variable("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true");
     assert_eq!(ignoring.endpoint(), "https://s3.us-east-1.amazonaws.com");
-    assert_eq!(Store::configured(&options, &ignoring).unwrap().endpoint.to_string(), "http://named:1");
-    let wrong = TestSurroundings::signed().with("AWS_ENDPOINT_URL", "http://user:the-password@host");
+    assert_eq!(
+        Store::from_configuration(&options, &ignoring).unwrap().endpoint.to_string(),
+        "http://named:1"
+    );
+    let wrong =
+        TestSurroundings::with_key().with_variable("AWS_ENDPOINT_URL", "http://user:the-password@host");
     assert!(wrong.error().contains("AWS_ENDPOINT_URL: an endpoint with a user"));
 }
 
 #[test]
 fn the_addressing_style_follows_the_endpoint_unless_it_is_configured() {
-    let endpoint = || TestSurroundings::signed().with("AWS_ENDPOINT_URL_S3", "http://host");
+    let endpoint = || TestSurroundings::with_key().with_variable("AWS_ENDPOINT_URL_S3", "http://host");
     assert_eq!(endpoint().store().style, Style::Path);
     let config = |style: &str| {
         format!("[default]\ns3 =\n    max_queue_size = 5\n    addressing_style = {style}\nregion = a\n")
     };
-    assert_eq!(endpoint().config(&config("virtual")).store().style, Style::Virtual);
-    assert_eq!(endpoint().config(&config("auto")).store().style, Style::Path);
-    let path = TestSurroundings::signed().config(&config("path")).store();
+    assert_eq!(endpoint().with_config(&config("virtual")).store().style, Style::Virtual);
+    assert_eq!(endpoint().with_config(&config("auto")).store().style, Style::Path);
+    let path = TestSurroundings::with_key().with_config(&config("path")).store();
     assert_eq!((path.style, path.region.as_str()), (Style::Path, "a"));
-    assert!(TestSurroundings::signed().config(&config("host")).error().contains("addressing_style: 'host'"));
+    assert!(
+        TestSurroundings::with_key()
+            .with_config(&config("host"))
+            .error()
+            .contains("addressing_style: 'host'")
+    );
 }
 
 #[test]
@@ -174,81 +189,107 @@ fn a_profile_combines_the_sections_of_both_files() {
                   [profile work]\nregion=of-work ; kept as it is\n[profile \"two words\"]\nregion = of-two\n";
     let keys = "[default]\naws_access_key_id = d\naws_secret_access_key = ds\n\
                 [work]\naws_access_key_id = w\naws_secret_access_key = w/+=#;s\naws_session_token = wt==\n";
-    let made = || TestSurroundings::home().config(config).keys(keys);
+    let made = || TestSurroundings::with_home().with_config(config).with_keys(keys);
     assert_eq!((made().access_key(), made().store().region), ("d".to_owned(), "of-default".to_owned()));
-    let work = made().config(&config.replace(" ; kept as it is", "")).with("AWS_PROFILE", "work").store();
+    let work = made()
+        .with_config(&config.replace(" ; kept as it is", ""))
+        .with_variable("AWS_PROFILE", "work")
+        .store();
     let credentials = work.credentials.unwrap();
     assert_eq!((work.region.as_str(), credentials.secret.reveal()), ("of-work", "w/+=#;s"));
     assert_eq!(credentials.session_token.unwrap().reveal(), "wt==");
-    let two = TestSurroundings::signed().config(config).with("AWS_PROFILE", "two words");
+    let two = TestSurroundings::with_key().with_config(config).with_variable("AWS_PROFILE", "two words");
     assert_eq!(two.store().region, "of-two");
-    assert_eq!(made().with("AWS_PROFILE", "none").error(), "AWS_PROFILE: no file has a profile 'none'");
-    let without = made().with("AWS_PROFILE", "two words").error();
+    assert_eq!(
+        made().with_variable("AWS_PROFILE", "none").error(),
+        "AWS_PROFILE: no file has a profile 'none'"
+    );
+    let without = made().with_variable("AWS_PROFILE", "two words").error();
     assert!(without.contains("no credentials"), "default gives nothing");
 }
 
 #[test]
 fn the_credentials_file_takes_precedence_over_the_config_file() {
     let one = "[default]\naws_access_key_id = one\naws_secret_access_key = s\n";
-    let made = TestSurroundings::home().config(one).keys(&one.replace("one", "other"));
+    let made = TestSurroundings::with_home().with_config(one).with_keys(&one.replace("one", "other"));
     assert_eq!(made.access_key(), "other");
-    assert_eq!(TestSurroundings::home().config(one).access_key(), "one");
+    assert_eq!(TestSurroundings::with_home().with_config(one).access_key(), "one");
 }
 
 #[test]
 fn profile_names_are_case_sensitive_and_settings_before_sections_are_ignored() {
     let config =
         "region = of-no-profile\n[profile Work]\nregion = of-upper\n[profile work]\nregion = of-lower\n";
-    let region = |made: TestSurroundings| made.config(config).store().region;
-    assert_eq!(region(TestSurroundings::signed().with("AWS_PROFILE", "Work")), "of-upper");
-    assert_eq!(region(TestSurroundings::signed().with("AWS_PROFILE", "work")), "of-lower");
-    assert_eq!(region(TestSurroundings::signed()), "us-east-1");
+    let region = |made: TestSurroundings| made.with_config(config).store().region;
+    assert_eq!(region(TestSurroundings::with_key().with_variable("AWS_PROFILE", "Work")), "of-upper");
+    assert_eq!(region(TestSurroundings::with_key().with_variable("AWS_PROFILE", "work")), "of-lower");
+    assert_eq!(region(TestSurroundings::with_key()), "us-east-1");
 }
 
 #[test]
 fn environment_variables_move_the_files_and_missing_files_are_empty() {
-    let made = TestSurroundings::signed()
-        .with("AWS_CONFIG_FILE", "~/elsewhere")
-        .file("/home/u/elsewhere", "[default]\nregion = x\n");
+    let made = TestSurroundings::with_key()
+        .with_variable("AWS_CONFIG_FILE", "~/elsewhere")
+        .with_file("/home/u/elsewhere", "[default]\nregion = x\n");
     assert_eq!(made.store().region, "x");
-    assert_eq!(TestSurroundings::signed().with("AWS_CONFIG_FILE", "/none").store().region, "us-east-1");
-    let mut denied = TestSurroundings::signed();
+    assert_eq!(
+        TestSurroundings::with_key().with_variable("AWS_CONFIG_FILE", "/none").store().region,
+        "us-east-1"
+    );
+    let mut denied = TestSurroundings::with_key();
     denied.files.insert("/home/u/.aws/config", Err(io::ErrorKind::PermissionDenied));
     assert!(denied.error().starts_with("/home/u/.aws/config: permission denied"));
-    let broken = TestSurroundings::signed().keys("[default\naws_secret_access_key = the-secret\n");
+    let broken = TestSurroundings::with_key().with_keys("[default\naws_secret_access_key = the-secret\n");
     assert!(broken.error().starts_with("/home/u/.aws/credentials: not a file of sections"));
 }
 
 #[test]
 fn a_key_without_its_secret_is_an_error() {
-    let half = TestSurroundings::home().with("AWS_ACCESS_KEY_ID", "the-key").error();
+    let half = TestSurroundings::with_home().with_variable("AWS_ACCESS_KEY_ID", "the-key").error();
     assert!(half.contains("the environment: an access key"));
     let keys = "[default]\naws_secret_access_key = the-secret\n";
-    assert!(TestSurroundings::home().keys(keys).error().contains("the profile 'default': an access key"));
+    assert!(
+        TestSurroundings::with_home()
+            .with_keys(keys)
+            .error()
+            .contains("the profile 'default': an access key")
+    );
 }
 
 #[test]
 fn keys_from_other_services_are_rejected_with_the_command_that_exports_them() {
     for setting in ["role_arn = arn", "sso_session = s", "sso_start_url = u", "web_identity_token_file = f"] {
-        let error = TestSurroundings::home().config(&format!("[default]\n{setting}\n")).error();
+        let error = TestSurroundings::with_home().with_config(&format!("[default]\n{setting}\n")).error();
         assert!(error.contains("aws configure export-credentials --format env"), "{error}");
         assert!(error.starts_with(setting.split(' ').next().unwrap()), "{error}");
     }
     for variable in ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI"] {
-        assert!(TestSurroundings::home().with(variable, "x").error().starts_with(variable));
+        assert!(TestSurroundings::with_home().with_variable(variable, "x").error().starts_with(variable));
     }
     let role = "[default]\nrole_arn = arn\n";
-    assert_eq!(TestSurroundings::signed().config(role).access_key(), "the-key", "variables come first");
+    assert_eq!(
+        TestSurroundings::with_key().with_config(role).access_key(),
+        "the-key",
+        "variables come first"
+    );
 }
 
 #[test]
 fn without_keys_the_error_names_the_searched_sources_and_public_objects_need_no_keys() {
-    assert!(TestSurroundings::home().error().contains("AWS_NO_SIGN_REQUEST"));
+    assert!(TestSurroundings::with_home().error().contains("AWS_NO_SIGN_REQUEST"));
     assert!(TestSurroundings::default().error().contains("no credentials"));
-    assert_eq!(TestSurroundings::signed().with("AWS_NO_SIGN_REQUEST", "YES").store().credentials, None);
-    assert!(TestSurroundings::signed().with("AWS_NO_SIGN_REQUEST", "no").store().credentials.is_some());
+    assert_eq!(
+        TestSurroundings::with_key().with_variable("AWS_NO_SIGN_REQUEST", "YES").store().credentials,
+        None
+    );
+    assert!(
+        TestSurroundings::with_key().with_variable("AWS_NO_SIGN_REQUEST", "no").store().credentials.is_some()
+    );
     let options = ServerOptions { unsigned: true, ..ServerOptions::default() };
-    assert_eq!(Store::configured(&options, &TestSurroundings::home()).unwrap().credentials, None);
+    assert_eq!(
+        Store::from_configuration(&options, &TestSurroundings::with_home()).unwrap().credentials,
+        None
+    );
 }
 
 #[test]
@@ -260,7 +301,7 @@ fn credential_process_provides_the_keys() {
             "{{\"Version\":1,\n \"AccessKeyId\":\"k\",\"SecretAccessKey\":\"the-secret\",\"SessionToken\":\"t\",\"Expiration\":\"{expires}\"}}"
         )
     };
-    let made = |output: &str| TestSurroundings::home().config(CONFIG).program(LINE, output);
+    let made = |output: &str| TestSurroundings::with_home().with_config(CONFIG).with_program(LINE, output);
     let credentials = made(&json("2025-01-01T12:00:01Z")).store().credentials.unwrap();
     assert_eq!((credentials.access_key.as_str(), credentials.session_token.unwrap().reveal()), ("k", "t"));
     assert!(credentials.expires.is_some());
@@ -271,8 +312,8 @@ fn credential_process_provides_the_keys() {
     for wrong in ["", "the-secret", wrong, &forever.replace('1', "2")] {
         assert!(made(wrong).error().contains("did not print credentials in version 1"), "{wrong}");
     }
-    let absent = TestSurroundings::home()
-        .config("[default]\ncredential_process = /opt/the-program --secret the-secret\n");
+    let absent = TestSurroundings::with_home()
+        .with_config("[default]\ncredential_process = /opt/the-program --secret the-secret\n");
     assert!(absent.error().starts_with("credential_process of the profile 'default': "));
 }
 
@@ -281,7 +322,7 @@ fn the_configuration_files_and_the_program_are_checked_before_the_program_runs()
     let line = |program: &str| format!("[default]\ncredential_process = {program} x\n");
     let config = ".aws/config";
     for (program, checked) in [("/opt/keys", &[config, "/opt/keys"][..]), ("keys", &[config][..])] {
-        let surroundings = TestSurroundings::home().config(&line(program));
+        let surroundings = TestSurroundings::with_home().with_config(&line(program));
         surroundings.error();
         let home = Path::new("/home/u");
         assert_eq!(
@@ -296,34 +337,37 @@ fn the_configuration_files_and_the_program_are_checked_before_the_program_runs()
     for (program, is_run) in [("'{}'", false), ("sh '{}'", false), ("sh -x ./mine '{}'", false), ("sh", true)]
     {
         let line = line(&program.replace("{}", script.to_str().unwrap()));
-        let surroundings =
-            TestSurroundings { distrusted: Some(script.clone()), ..TestSurroundings::home().config(&line) };
+        let surroundings = TestSurroundings {
+            distrusted: Some(script.clone()),
+            ..TestSurroundings::with_home().with_config(&line)
+        };
         assert_eq!(surroundings.error().contains("every user may write there"), !is_run, "{program}");
         assert_eq!(surroundings.has_run.get(), is_run, "{program}");
     }
-    let both = TestSurroundings::home().config("[default]\nregion = x\n").keys(&line("keys"));
+    let both = TestSurroundings::with_home().with_config("[default]\nregion = x\n").with_keys(&line("keys"));
     both.error();
     assert_eq!(
         *both.checked.borrow(),
         ["config", "credentials"].map(|it| Path::new("/home/u/.aws").join(it))
     );
-    let signed = TestSurroundings::signed().config(&line("keys"));
+    let signed = TestSurroundings::with_key().with_config(&line("keys"));
     signed.store();
     assert!(signed.checked.borrow().is_empty(), "no program is run");
 }
 
 #[test]
 fn keys_that_have_expired_are_refused() {
-    let made = TestSurroundings::signed().with("AWS_CREDENTIAL_EXPIRATION", "2025-01-01T11:59:59+00:00");
+    let made =
+        TestSurroundings::with_key().with_variable("AWS_CREDENTIAL_EXPIRATION", "2025-01-01T11:59:59+00:00");
     assert!(made.error().contains("expired"));
 }
 
 #[test]
 fn unsupported_endpoint_settings_of_amazon_are_errors() {
-    let made = || TestSurroundings::signed().with("AWS_USE_FIPS_ENDPOINT", "true");
+    let made = || TestSurroundings::with_key().with_variable("AWS_USE_FIPS_ENDPOINT", "true");
     assert!(made().error().contains("AWS_USE_FIPS_ENDPOINT: readlab does not follow it"));
     let named = "https://s3-fips.example";
-    assert_eq!(made().with("AWS_ENDPOINT_URL", named).endpoint(), named);
+    assert_eq!(made().with_variable("AWS_ENDPOINT_URL", named).endpoint(), named);
     let config = "[default]\ns3=\n use_accelerate_endpoint = true\n";
-    assert!(TestSurroundings::signed().config(config).error().contains("use_accelerate_endpoint"));
+    assert!(TestSurroundings::with_key().with_config(config).error().contains("use_accelerate_endpoint"));
 }

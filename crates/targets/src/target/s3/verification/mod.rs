@@ -3,12 +3,14 @@
 
 use super::credentials::Credentials;
 use super::signature::{
-    self, ALGORITHM, Moment, SIGNATURE_PARAMETER, SignedParts, UNSIGNED_PAYLOAD, decoded, parameters,
+    self, ALGORITHM, SIGNATURE_PARAMETER, SignatureTime, SignedParts, UNSIGNED_PAYLOAD, parameters,
+    percent_decoded,
 };
-use super::store::VALID_MAX;
+use super::store::VALIDITY_MAX;
 use jiff::{SignedDuration, Timestamp};
 
-pub const EMPTY_PAYLOAD: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+/// SHA-256 of an empty body, hexadecimal.
+pub const EMPTY_PAYLOAD_DIGEST: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /// Largest permitted difference between the clocks of client and server.
 const SKEW_MAX: SignedDuration = SignedDuration::from_mins(15);
@@ -35,7 +37,7 @@ pub enum Refusal {
     UnknownKey,
     #[error("a field of the head is not signed: host and every x-amz- field must be")]
     UnsignedField,
-    /// The digest is that of a non-empty body, but this verb has no body.
+    /// The digest is the digest of a body that is not empty, but this verb has no body.
     #[error("x-amz-content-sha256 must be {UNSIGNED_PAYLOAD} or the digest of no bytes")]
     Payload,
     #[error("the clocks of the client and the server differ by more than 15 minutes")]
@@ -48,9 +50,9 @@ pub enum Refusal {
 
 struct SignatureClaim {
     credential: String,
-    names: String,
+    field_names: String,
     signature: String,
-    moment: Moment,
+    moment: SignatureTime,
     payload: String,
 }
 
@@ -62,8 +64,8 @@ impl ReceivedRequest<'_> {
         let in_query = self.parameter(SIGNATURE_PARAMETER);
         let claim = match (in_head, in_query) {
             (Some(_), Some(_)) => return Err(Refusal::Malformed("the request is signed twice")),
-            (Some(text), None) => self.claim_of_head(&text, now)?,
-            (None, Some(signature)) => self.claim_of_query(signature, now)?,
+            (Some(text), None) => self.parse_authorization_field(&text, now)?,
+            (None, Some(signature)) => self.parse_presigned_query(signature, now)?,
             (None, None) => return Err(Refusal::Unsigned),
         };
         check_scope(&claim, credentials, region)?;
@@ -71,7 +73,7 @@ impl ReceivedRequest<'_> {
             verb: self.verb,
             path: self.path,
             query: self.query,
-            fields: self.signed_fields(&claim.names)?,
+            fields: self.signed_fields(&claim.field_names)?,
             payload: &claim.payload,
         };
         let secret = credentials.secret.reveal();
@@ -79,11 +81,12 @@ impl ReceivedRequest<'_> {
             return Err(Refusal::Mismatch);
         }
         // A writing verb may have a body; the server rejects a request with a body anyway.
-        let has_no_body = [UNSIGNED_PAYLOAD, EMPTY_PAYLOAD].contains(&parts.payload);
+        let has_no_body = [UNSIGNED_PAYLOAD, EMPTY_PAYLOAD_DIGEST].contains(&parts.payload);
         if has_no_body || !["GET", "HEAD"].contains(&self.verb) { Ok(()) } else { Err(Refusal::Payload) }
     }
 
-    /// The values of a header field; several fields with one name are joined by commas.
+    /// The value of a header field; several fields with one name are joined by commas. `None` if
+    /// there is no such field.
     fn field(&self, name: &str) -> Option<String> {
         let values: Vec<_> =
             self.fields.iter().filter(|(known, _)| known == name).map(|(_, value)| value.trim()).collect();
@@ -92,11 +95,11 @@ impl ReceivedRequest<'_> {
 
     fn parameter(&self, name: &str) -> Option<String> {
         let (_, value) = parameters(self.query).find(|(known, _)| *known == name)?;
-        String::from_utf8(decoded(value)).ok()
+        String::from_utf8(percent_decoded(value)).ok()
     }
 
     /// Parses `AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…`.
-    fn claim_of_head(&self, text: &str, now: Timestamp) -> Result<SignatureClaim, Refusal> {
+    fn parse_authorization_field(&self, text: &str, now: Timestamp) -> Result<SignatureClaim, Refusal> {
         const PARTS: Refusal =
             Refusal::Malformed("the field Authorization has not the parts that it must have");
         let rest =
@@ -106,33 +109,40 @@ impl ReceivedRequest<'_> {
             parts.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).ok_or(PARTS)
         };
         let date = self.field("x-amz-date").ok_or(Refusal::Malformed("the request has no x-amz-date"))?;
-        let (moment, time) = Moment::read(&date).ok_or(Refusal::Malformed("x-amz-date is no date"))?;
+        let (moment, time) =
+            SignatureTime::parse(&date).ok_or(Refusal::Malformed("x-amz-date is no date"))?;
         if time.duration_since(now).abs() > SKEW_MAX {
             return Err(Refusal::Skewed);
         }
         let payload = self.field("x-amz-content-sha256").ok_or(Refusal::Payload)?;
-        let [credential, names, signature] =
+        let [credential, field_names, signature] =
             [part("Credential")?, part("SignedHeaders")?, part("Signature")?];
-        Ok(SignatureClaim { credential, names, signature, moment, payload })
+        Ok(SignatureClaim { credential, field_names, signature, moment, payload })
     }
 
     /// Parses the parameters `X-Amz-…` of a presigned URL.
-    fn claim_of_query(&self, signature: String, now: Timestamp) -> Result<SignatureClaim, Refusal> {
+    fn parse_presigned_query(&self, signature: String, now: Timestamp) -> Result<SignatureClaim, Refusal> {
         const PARTS: Refusal = Refusal::Malformed("the query has not the parameters that it must have");
         let part = |name: &str| self.parameter(name).ok_or(PARTS);
         if part("X-Amz-Algorithm")? != ALGORITHM {
             return Err(Refusal::Malformed("only AWS4-HMAC-SHA256 is known"));
         }
         let (moment, from) =
-            Moment::read(&part("X-Amz-Date")?).ok_or(Refusal::Malformed("X-Amz-Date is no date"))?;
-        let valid = part("X-Amz-Expires")?.parse().ok().filter(|s| (1..=VALID_MAX.as_secs()).contains(s));
+            SignatureTime::parse(&part("X-Amz-Date")?).ok_or(Refusal::Malformed("X-Amz-Date is no date"))?;
+        let valid = part("X-Amz-Expires")?.parse().ok().filter(|s| (1..=VALIDITY_MAX.as_secs()).contains(s));
         let valid = valid.ok_or(Refusal::Malformed("X-Amz-Expires must be 1 to 604800 seconds"))?;
         let age = now.duration_since(from);
         if age < -SKEW_MAX || age.as_secs() > i64::try_from(valid).unwrap_or(i64::MAX) {
             return Err(Refusal::Expired);
         }
-        let [credential, names] = [part("X-Amz-Credential")?, part("X-Amz-SignedHeaders")?];
-        Ok(SignatureClaim { credential, names, signature, moment, payload: UNSIGNED_PAYLOAD.to_owned() })
+        let [credential, field_names] = [part("X-Amz-Credential")?, part("X-Amz-SignedHeaders")?];
+        Ok(SignatureClaim {
+            credential,
+            field_names,
+            signature,
+            moment,
+            payload: UNSIGNED_PAYLOAD.to_owned(),
+        })
     }
 
     /// The signed header fields. The host and all `x-amz-` fields must be among them.
@@ -149,7 +159,7 @@ impl ReceivedRequest<'_> {
     }
 }
 
-/// Checks that a claim is for the server's key, the right day, region and service.
+/// Checks that a claim is for the server's key, and for the right day, region and service.
 fn check_scope(claim: &SignatureClaim, credentials: &Credentials, region: &str) -> Result<(), Refusal> {
     let (key, scope) =
         claim.credential.split_once('/').ok_or(Refusal::Malformed("the credential has no scope"))?;
