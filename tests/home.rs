@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::fmt::{self, Display, Formatter};
 use std::fs;
+use std::io::Write;
 use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -157,9 +158,16 @@ impl Home {
         path
     }
 
-    /// Writes an executable file.
+    /// Writes an executable file, by another program: the kernel runs no file that is open for
+    /// writing, and a process that another test starts shares the open files of this one for a
+    /// moment.
     pub(crate) fn program(&self, name: impl AsRef<Path>, text: &str) -> PathBuf {
-        let path = self.file(name, text);
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut writer =
+            Command::new("tee").arg(&path).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        writer.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        assert!(writer.wait().unwrap().success());
         set_mode(&path, 0o755);
         path
     }
