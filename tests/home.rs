@@ -161,12 +161,12 @@ impl Home {
     /// Writes an executable file, by another program: the kernel runs no file that is open for
     /// writing, and a process that another test starts shares the open files of this one for a
     /// moment.
-    pub(crate) fn program(&self, name: impl AsRef<Path>, text: &str) -> PathBuf {
+    pub(crate) fn program(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.at(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let mut writer =
             Command::new("tee").arg(&path).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        writer.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        writer.stdin.take().unwrap().write_all(content.as_ref()).unwrap();
         assert!(writer.wait().unwrap().success());
         set_mode(&path, 0o755);
         path

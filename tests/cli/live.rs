@@ -165,7 +165,7 @@ fn a_pipe_gets_one_line_after_each_round() {
     for state in ["cold", "warm"] {
         lines.tells(&format!("readlab: {state}, round 1: first "));
     }
-    let has_speed = |line: &str| line.contains("B/s") || line.contains("too far apart");
+    let has_speed = |line: &str| line.contains("B/s") || line.contains(", too far apart; ");
     assert!(lines.err.lines().all(|line| line.starts_with("readlab: ") && has_speed(line)), "{lines}");
     assert!(!lines.err.contains('\u{1b}') && lines.err.contains(" left"), "{lines}");
 }

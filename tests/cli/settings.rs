@@ -94,7 +94,7 @@ fn a_turn_during_which_the_value_changes_is_repeated() {
     let (count, setting) = (home.at("count"), home.at("setting"));
     let (count, setting) = (count.display(), setting.display());
     let change = format!("echo >>{count}; test $(wc -l <{count}) != 4 || printf 9 >{setting}");
-    let command = home.program("meddle", &format!("#!/bin/sh\n{change}\nwc -l \"$1\"\n"));
+    let command = home.program("meddle", format!("#!/bin/sh\n{change}\nwc -l \"$1\"\n"));
     let words = format!("{} -c '{} {{}}' --state cold", setting_options(&home, ""), command.display());
     home.race_json("f", words).exits(0);
     let record = home.record(&home.runs()[0]);

@@ -421,6 +421,8 @@ mod tests {
         check(&[output(&file)], &none).unwrap();
         check(&[output(&file)], &none).unwrap();
         write(&file, &none).unwrap();
+        let id = FileId::of_metadata(&fs::metadata(&file).unwrap());
+        assert!(!OPEN_PIPES.lock().unwrap().contains_key(&id), "a later output needs a reader of its own");
         assert_eq!(reader.join().unwrap().unwrap(), "new");
     }
 
