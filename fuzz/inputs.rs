@@ -75,26 +75,26 @@ pub(crate) fn shorter(record: &[u8]) -> Vec<u8> {
 /// Every output from a record, by its name.
 pub(crate) fn outputs(record: &Record) -> Vec<(&'static str, String)> {
     let page = Page::from_record(record);
-    let narrow = report::terminal(&page, Style { width: 40, color: false }, Some("record"));
+    let narrow = report::terminal_page(&page, Style { width: 40, may_use_color: false }, Some("record"));
     let side = Side::of_record(record, "a", "a");
     let all = [
-        ("the terminal", report::terminal(&page, Style { width: 200, color: false }, None)),
+        ("the terminal", report::terminal_page(&page, Style { width: 200, may_use_color: false }, None)),
         ("a narrow terminal", narrow),
-        ("percentiles", report::percentiles(&page)),
+        ("percentiles", report::percentile_tables(&page)),
         ("markdown", report::markdown(&page)),
-        ("json", exported(record, report::json)),
-        ("csv", exported(record, report::csv)),
+        ("json", exported(record, report::write_json)),
+        ("csv", exported(record, report::write_csv)),
         ("html", report::html(&page)),
         (
             "the history",
             report::history_table(&[report::HistoryLine::from_record(vec![], record, "folder")], 100),
         ),
-        ("bencher", report::bencher(&side)),
-        ("github", report::github(&side)),
+        ("bencher", report::bencher_json(&side)),
+        ("github", report::github_json(&side)),
     ];
     let mut all: Vec<_> = all.into();
     if let Ok(comparison) = Comparison::new(vec![side.clone(), side], &MEASURES, Center::Median, true) {
-        let style = Style { width: 100, color: false };
+        let style = Style { width: 100, may_use_color: false };
         all.push(("a comparison", report::comparison_terminal(&comparison, None, style)));
         all.push(("a comparison in markdown", report::comparison_markdown(&comparison, None)));
         all.push(("a comparison in json", report::comparison_json(&comparison, None, None)));

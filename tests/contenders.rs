@@ -83,7 +83,9 @@ fn assert_built_in_contender(name: &str, methods: &[(&str, Option<&str>)], over_
         let all = home.record("run").trials.into_iter();
         let its: Vec<_> = all.filter(|trial| trial.trial.contender() == name).collect();
         assert!(its.iter().all(|trial| trial.outcome == Some(Outcome::Measured)), "{its:?}");
-        its.into_iter().map(|trial| trial.trial.decodes.map(|archive| archive.word())).collect::<Vec<_>>()
+        its.into_iter()
+            .map(|trial| trial.trial.decoded_format.map(|archive| archive.word()))
+            .collect::<Vec<_>>()
     };
     let plain = home.file("four.txt", "a\nb\nc\nd\n");
     for (method, archive) in methods {

@@ -2,7 +2,7 @@
 //! separate program, which `cargo test` runs only by name, so that they never run beside another
 //! test, and one after the other.
 
-use readlab_measure::cache::Eviction;
+use readlab_measure::cache::EvictionScope;
 use readlab_measure::target::CacheControl;
 use readlab_system::names::is_cached;
 use readlab_targets::target::Target;
@@ -31,15 +31,15 @@ fn dentries_and_inodes_are_cold_after_pages_were_made_cold() {
     let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
     let cached = || paths.iter().filter(|path| is_cached(path).unwrap()).count();
     assert_eq!(cached(), 300, "who looks at a file brings its name into memory");
-    let pages_alone = CacheControl::open(&target, Eviction::OfFile).unwrap();
+    let pages_alone = CacheControl::open(&target, EvictionScope::OfFile).unwrap();
     pages_alone.evict().unwrap();
     assert_eq!(cached(), 300, "pages are evicted without names");
-    let with_names = CacheControl::open(&target, Eviction::OfSystem).unwrap();
+    let with_names = CacheControl::open(&target, EvictionScope::OfSystem).unwrap();
     if let Err(why) = with_names.evict() {
         return eprintln!("SKIPPED: {why}");
     }
     assert_eq!(cached(), 0, "none is found without leaving memory");
-    assert_eq!(with_names.cache().unwrap().residency().unwrap().resident, 0);
+    assert_eq!(with_names.cache().unwrap().residency().unwrap().resident_pages, 0);
 }
 
 /// The samples of `rust/stat-readdir` in this state; `None` with a message if the state could not be

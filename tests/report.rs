@@ -49,7 +49,7 @@ fn charts_are_self_contained_files() {
 fn the_exports_equal_those_of_a_race() {
     let home = home_with_record(&race());
     let mut exported = Vec::new();
-    readlab_report::json(&scripted::record("race"), &mut exported).unwrap();
+    readlab_report::write_json(&scripted::record("race"), &mut exported).unwrap();
     let exported = String::from_utf8(exported).unwrap();
     assert_eq!(make_report(&home, "record.jsonl --export-json -").out, exported);
     make_report(&home, "record.jsonl --export-json x.json");

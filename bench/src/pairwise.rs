@@ -372,7 +372,7 @@ pub(crate) mod tests {
         for trial in before.trials.iter().map(|it| &it.trial.id) {
             std::fs::write(&path, record_with_reference(&text, &trial.to_string()).unwrap()).unwrap();
             let after = Record::read(&path).unwrap();
-            assert_eq!(&after.header.references[0].trial, trial);
+            assert_eq!(&after.header.reference_candidates[0].trial, trial);
             assert_eq!(after.trials, before.trials);
         }
         std::fs::remove_file(&path).unwrap();

@@ -45,7 +45,7 @@ fn draw_lines(lines: &[&Line], columns: usize) -> String {
         .set("viewBox", format!("0 0 {width} {height}"))
         .with(element("style").verbatim(STYLE))
         .with(paper)
-        .all(texts)
+        .with_all(texts)
         .render()
 }
 

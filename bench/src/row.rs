@@ -151,7 +151,7 @@ impl Share {
 
     /// The share, from 0 to 1; NaN without a case.
     pub(crate) fn value(self) -> f64 {
-        stats::count(self.hits) / stats::count(self.cases)
+        stats::count_as_float(self.hits) / stats::count_as_float(self.cases)
     }
 
     /// The share as text, such as `24 of 40 (60 %)`.
@@ -169,7 +169,7 @@ impl Share {
         if self.cases == 0 {
             return None;
         }
-        let (n, p) = (stats::count(self.cases), self.value());
+        let (n, p) = (stats::count_as_float(self.cases), self.value());
         let scale = 1.0 + NORMAL_QUANTILE * NORMAL_QUANTILE / n;
         let middle = (p + NORMAL_QUANTILE * NORMAL_QUANTILE / (2.0 * n)) / scale;
         let half = NORMAL_QUANTILE / scale

@@ -22,7 +22,7 @@ fn main() {
 /// of the link.
 const CONTENDERS_FOLDER: &str = "carried/contenders";
 
-/// A symbolic link to the agent of fleets, which is built like a contender.
+/// A folder with the agent of fleets, below a symbolic link. The agent is built like a contender.
 const AGENT_FOLDER: &str = "carried/fleet/agent";
 
 /// Contenders that are crates: their names, and folders of symbolic links to their files and to the

@@ -6,8 +6,8 @@ use crate::home::{Home, QUICK, Trials, items, set_mode};
 use crate::machine::{or_skip, skip};
 use crate::mounted::{Undo, run, text};
 use crate::processes::KilledOnDrop;
-use readlab_measure::cache::{Eviction, TargetCache};
-use readlab_measure::residency::{Residency, ResidencyProof};
+use readlab_measure::cache::{EvictionScope, TargetCache};
+use readlab_measure::residency::{ResidencyProof, ResidencyProver};
 use readlab_measure::target::CacheControl;
 use readlab_targets::target::Target;
 use serde_json::Value;
@@ -69,11 +69,11 @@ impl Image {
 }
 
 fn residency_of(path: &Path) -> ResidencyProof {
-    Residency::open(path).unwrap().prove().unwrap()
+    ResidencyProver::open(path).unwrap().prove().unwrap()
 }
 
 fn evict(target: &Target) -> Result<ResidencyProof, String> {
-    let Ok(CacheControl::File { cache, .. }) = CacheControl::open(target, Eviction::OfFile) else {
+    let Ok(CacheControl::File { cache, .. }) = CacheControl::open(target, EvictionScope::OfFile) else {
         panic!("a file of this machine")
     };
     cache.evict().map_err(|error| error.to_string())
@@ -110,14 +110,17 @@ fn a_cached_file_behind_a_loop_device_does_not_pass_for_cold() {
     let home = Home::new();
     let Some(it) = Image::make(&home.at(""), &[]) else { return };
     let target = Target::examine(&it.file).unwrap();
-    assert_eq!((target.facts.cold_above(), &target.evictable[..]), (None, std::slice::from_ref(&it.image)));
+    assert_eq!(
+        (target.facts.unevictable_cache_names(), &target.evictable[..]),
+        (None, std::slice::from_ref(&it.image))
+    );
     fs::read(&it.image).unwrap();
     fs::read(&it.file).unwrap();
     // The kernel may evict some pages at any moment, but most are resident.
     let cached = residency_of(&it.image);
-    assert!(cached.resident * 2 > cached.file_pages, "{cached}");
+    assert!(cached.resident_pages * 2 > cached.file_pages, "{cached}");
     evict(&target).unwrap();
-    let left = residency_of(&it.image).resident * 4096;
+    let left = residency_of(&it.image).resident_pages * 4096;
     assert!(left * 100 <= SIZE_BYTES as u64, "{left} bytes of the image are still in memory");
     let json = home.race_json(&it.file, COLD_RACE).exits(0);
     let trial = json.measured("rust/read/scalar", "cold");
@@ -170,7 +173,11 @@ mod ring2 {
         }
         let target = Target::examine(&it.file).unwrap();
         let facts = &target.facts;
-        assert!(facts.cold_above().is_none() && target.evictable.is_empty(), "{:?}", facts.layers);
+        assert!(
+            facts.unevictable_cache_names().is_none() && target.evictable.is_empty(),
+            "{:?}",
+            facts.layers
+        );
         assert!(facts.cautions.is_empty(), "{:?}", facts.cautions);
     }
 
@@ -232,7 +239,12 @@ mod ring2 {
         let Some(folder) = or_skip(tempfile::tempdir_in("/dev/shm")) else { return };
         let Some(it) = Image::make(folder.path(), &[]) else { return };
         let target = Target::examine(&it.file).unwrap();
-        assert_eq!(target.facts.cold_above().as_deref(), Some("memory (tmpfs)"), "{:?}", target.facts.layers);
+        assert_eq!(
+            target.facts.unevictable_cache_names().as_deref(),
+            Some("memory (tmpfs)"),
+            "{:?}",
+            target.facts.layers
+        );
         assert!(target.evictable.is_empty(), "{:?}", target.evictable);
     }
 
@@ -253,7 +265,7 @@ mod ring2 {
         for (folder, name) in [(lower, "lower:a b"), (upper, "upper")] {
             let target = Target::examine(&point.join(name)).unwrap();
             assert_eq!(target.evictable, [folder.join(name)], "{:?}", target.facts.layers);
-            assert_eq!(target.facts.cold_above(), None);
+            assert_eq!(target.facts.unevictable_cache_names(), None);
             // An overlay does not write back dirty pages of a lower file.
             let proof = evict(&target);
             assert!(proof.is_ok(), "{proof:?}");

@@ -160,7 +160,7 @@ mod ring2 {
         let json = said.exits(0).json();
         let trial = json.trial("rust/read/iterator", "warm");
         assert!(trial["trace"]["latency_ns"]["n"].as_u64().unwrap() > 1, "tracing needs no rights: {trial}");
-        match readlab_system::perf::paranoid() {
+        match readlab_system::perf::paranoid_level() {
             Some(2) => {
                 let graph = trial["flame_graph"].to_string();
                 assert!(graph.contains("sudo sysctl kernel.perf_event_paranoid=1"), "{graph}");

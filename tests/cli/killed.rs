@@ -46,7 +46,8 @@ impl KillCounts {
                 self.records += 1;
                 let lines = std::str::from_utf8(&text[..whole]).unwrap();
                 let written = lines.matches("\"line\":\"sample\"").count();
-                let read: usize = found.trials.iter().map(|it| it.samples.len() + it.searched.len()).sum();
+                let read: usize =
+                    found.trials.iter().map(|it| it.samples.len() + it.search_samples.len()).sum();
                 assert_eq!(read, written, "every sample that was written is read");
                 self.samples += read;
             }

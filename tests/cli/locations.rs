@@ -54,7 +54,7 @@ fn the_same_file_at_two_places_is_read_in_the_same_rounds_and_compared_for_each_
     let [low, high] = items(&table["overall"]["ci95"]) else { panic!("{table}") };
     assert!(low.as_f64().unwrap() < high.as_f64().unwrap(), "{table}");
     let record = home.record(&home.runs()[0]);
-    assert_eq!(record.header.locations, Some(readlab_record::Locations::default()));
+    assert_eq!(record.header.locations, Some(readlab_record::LocationOptions::default()));
 }
 
 #[test]
@@ -286,7 +286,7 @@ mod ring2 {
         let record = home.record(&home.runs()[0]);
         for it in record.trials.iter().filter(|it| !it.trial.is_control()) {
             let (id, target) = (&it.trial.id, it.trial.target);
-            assert_eq!(it.outcome, Some(Outcome::Measured), "{id} at {target}: {:?}", it.rejected);
+            assert_eq!(it.outcome, Some(Outcome::Measured), "{id} at {target}: {:?}", it.rejected_readings);
             let right = if it.trial.state == CacheState::Cold { 0.0 } else { 1.0 };
             let resident = |sample: Sample| sample.resident_before == Some(right);
             assert!(it.samples.iter().all(resident), "{id} at {target}, {}", it.trial.state);

@@ -111,7 +111,7 @@ mod ring2 {
     /// The samples of a trial that is measured, with their proofs.
     #[track_caller]
     fn proofs(it: &TrialRecord) -> Vec<(Sample, PressedProof)> {
-        assert_eq!(it.outcome, Some(Outcome::Measured), "{}: {:?}", it.trial.id, it.rejected);
+        assert_eq!(it.outcome, Some(Outcome::Measured), "{}: {:?}", it.trial.id, it.rejected_readings);
         let with_proof = |sample: Sample| {
             let proof = sample.pressed.unwrap();
             (sample, proof)
@@ -157,7 +157,7 @@ mod ring2 {
         );
         for it in trials {
             let (name, bound) = (record.trial_name(&it.trial), share_of(&record, it));
-            assert_eq!(it.outcome, Some(Outcome::Measured), "{name}: {:?}", it.rejected);
+            assert_eq!(it.outcome, Some(Outcome::Measured), "{name}: {:?}", it.rejected_readings);
             for (sample, proof) in proofs(it) {
                 let around = [sample.resident_before.unwrap(), sample.resident_after.unwrap()];
                 for share in around {
@@ -199,10 +199,10 @@ mod ring2 {
         let archive = home.file("f.gz", stored(&home.read("f")));
         home.race("f.gz", "--method rust/gzip/memchr --memory 50% --state cold --output archive").exits(0);
         let record = home.record("archive");
-        let decoding = pressed(&record).into_iter().filter(|it| it.trial.decodes.is_some());
+        let decoding = pressed(&record).into_iter().filter(|it| it.trial.decoded_format.is_some());
         let of_method = decoding.filter(|it| it.trial.id.to_string().starts_with("rust/gzip"));
         let [it] = of_method.collect::<Vec<_>>()[..] else { panic!("{:?}", record.warnings) };
-        assert_eq!(it.outcome, Some(Outcome::Measured), "{:?}", it.rejected);
+        assert_eq!(it.outcome, Some(Outcome::Measured), "{:?}", it.rejected_readings);
         let memory = record.targets[it.trial.target].memory.as_ref().unwrap();
         assert_eq!(memory.working_set_bytes, fs::metadata(archive).unwrap().len(), "not of its content");
         let of_archive = proofs(it);
@@ -273,10 +273,10 @@ mod ring2 {
             let record = home.record(&folder);
             let of_two = pressed(&record).into_iter().find(|it| {
                 let target = &record.targets[it.trial.target];
-                target.readers == Some(2)
+                target.reader_count == Some(2)
             });
             let it = of_two.unwrap();
-            assert_eq!(it.outcome, Some(Outcome::Measured), "{:?}", it.rejected);
+            assert_eq!(it.outcome, Some(Outcome::Measured), "{:?}", it.rejected_readings);
             let cache = record.targets[it.trial.target].memory.as_ref().unwrap().cache_bytes;
             for (_, proof) in proofs(it) {
                 assert_eq!(proof.limit_bytes - proof.process_bytes, groups * cache, "{words}: {proof:?}");
@@ -355,7 +355,7 @@ mod ring2 {
             .into_iter()
             .flat_map(|it| {
                 let outcome = it.outcome.as_ref().and_then(Outcome::reason);
-                it.rejected.iter().map(|(_, why)| why.as_str()).chain(outcome)
+                it.rejected_readings.iter().map(|(_, why)| why.as_str()).chain(outcome)
             })
             .collect();
         assert!(reasons.iter().any(|why| why.contains(&name)), "{reasons:?}");
@@ -431,7 +431,7 @@ mod ring2 {
         assert!(!pressed(&record).is_empty());
         for it in pressed(&record) {
             let name = record.trial_name(&it.trial);
-            assert_eq!(it.outcome, Some(Outcome::Measured), "{name}: {:?}", it.rejected);
+            assert_eq!(it.outcome, Some(Outcome::Measured), "{name}: {:?}", it.rejected_readings);
             assert!(proofs(it).iter().all(|(_, proof)| fills(proof.steady_share, 0.5)), "{name}: {it:?}");
         }
         assert!(group.groups().is_empty(), "{:?}", group.groups());
@@ -551,7 +551,7 @@ mod ring2 {
         let lab = child.id();
         assert!(happens_in_time(|| !groups_of(lab).is_empty()), "the pressed state follows the cold one");
         let is_launcher = |it: &&ProcessEntry| it.parent == lab && it.name == "launcher";
-        let launcher = process::all().iter().find(is_launcher).unwrap().pid;
+        let launcher = process::all_processes().iter().find(is_launcher).unwrap().pid;
         // It would notice the end of the lab.
         send(launcher, Signal::STOP);
         send(lab, Signal::KILL);

@@ -32,17 +32,17 @@ fn all_readers_of_a_turn_read_the_whole_file_and_their_common_time_counts() {
     let home = home();
     let json = home.race_json("f", format!("{ONE_METHOD_AND_COMMAND} --readers 1,3")).exits(0);
     let record = home.record(&home.runs()[0]);
-    assert_eq!(record.targets.iter().map(|it| it.readers).collect::<Vec<_>>(), [Some(1), Some(3)]);
+    assert_eq!(record.targets.iter().map(|it| it.reader_count).collect::<Vec<_>>(), [Some(1), Some(3)]);
     let bytes = 7 * LINE_COUNT as u64;
     let mut turns = 0;
     for trial in record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured)) {
         let target = &record.targets[trial.trial.target];
-        let readers = target.readers.unwrap() as usize;
+        let readers = target.reader_count.unwrap() as usize;
         assert_eq!(target.size_bytes, readers as u64 * bytes);
         assert_eq!(trial.samples.len(), trial.readers_turns.len(), "one sample for each turn of all");
         for (turn, sample) in trial.readers_turns.iter().zip(&trial.samples) {
             assert_eq!(turn.readers.len(), readers);
-            let is_limit = trial.trial.limit().is_some();
+            let is_limit = trial.trial.limit_kind().is_some();
             let took = |it: &ReaderTiming| if is_limit { it.wall_ns } else { it.answered_ns };
             let ended = turn.readers.iter().map(|it| it.began_ns + took(it)).max();
             assert_eq!(ended, Some(sample.wall_ns), "from the first start to the last answer");
@@ -89,13 +89,13 @@ fn each_reader_of_copies_reads_its_own_and_the_copies_are_gone_afterwards() {
     let json = home.race_json("f", words).exits(0);
     assert_eq!(fs::read_dir(&copies).unwrap().count(), 0, "the copies are removed");
     let record = home.record(&home.runs()[0]);
-    assert!(record.targets.iter().all(|it| it.copies_in.as_deref() == copies.to_str()));
+    assert!(record.targets.iter().all(|it| it.copies_folder.as_deref() == copies.to_str()));
     let bytes = 7 * LINE_COUNT as u64;
     let extents =
         |target: usize| record.targets[TargetIndex::new(target)].extents.as_ref().map(|it| it.count);
     assert!(extents(1) > extents(0), "those of both files: {:?}", record.targets);
     for trial in record.trials.iter().filter(|it| it.is_measured() && !it.trial.is_control()) {
-        let readers = u64::from(record.targets[trial.trial.target].readers.unwrap());
+        let readers = u64::from(record.targets[trial.trial.target].reader_count.unwrap());
         for sample in trial.samples.iter().filter(|_| trial.trial.state == CacheState::Cold) {
             // If the device bytes are counted, each reader fetches its own bytes.
             let fetched = sample.device_read_bytes.unwrap_or(u64::MAX);
@@ -173,10 +173,10 @@ mod ring2 {
         let before = home.record("run");
         home.readlab("race --resume run/record.jsonl").exits(0);
         let after = home.record("run");
-        assert_eq!((after.resumed.len(), &after.targets), (1, &before.targets));
+        assert_eq!((after.resumptions.len(), &after.targets), (1, &before.targets));
         for trial in after.trials.iter().filter(|it| !it.trial.is_control()) {
             assert_eq!(trial.samples.len(), 12, "{}", trial.trial.id);
-            let readers = after.targets[trial.trial.target].readers.unwrap() as usize;
+            let readers = after.targets[trial.trial.target].reader_count.unwrap() as usize;
             assert!(trial.readers_turns.iter().all(|turn| turn.readers.len() == readers));
         }
     }

@@ -96,7 +96,8 @@ mod ring2 {
         assert_eq!(record, format!("record: {}", real.join("run/record.jsonl").display()));
         let read = home.record("deep/run");
         assert_eq!(read.targets.first().unwrap().path, real.join("f.txt").to_str().unwrap());
-        for graph in read.trials.iter().filter_map(|trial| trial.flame_graph.as_ref()?.file.as_ref()) {
+        for graph in read.trials.iter().filter_map(|trial| trial.flame_graph.as_ref()?.picture_path.as_ref())
+        {
             assert!(graph.starts_with(real.join("pictures").to_str().unwrap()), "{graph}");
         }
     }

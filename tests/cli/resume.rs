@@ -109,13 +109,13 @@ fn a_race_that_was_killed_twice_continues_to_its_end() {
 
     kill_when(&home, "race --resume run", "fill", 4);
     let second = home.record("run");
-    assert_eq!(second.resumed.len(), 1);
+    assert_eq!(second.resumptions.len(), 1);
     assert_continues(&second, &first);
 
     let said = resume(&home, "--export-json export.json").exits(0);
     let whole = home.record("run");
     assert_complete(&whole);
-    let [cold, warm] = &whole.resumed[..] else { panic!("{:?}", whole.resumed) };
+    let [cold, warm] = &whole.resumptions[..] else { panic!("{:?}", whole.resumptions) };
     assert_eq!((cold.state.to_string().as_str(), warm.state.to_string().as_str()), ("cold", "warm"));
     assert!(cold.round > 0 && warm.elapsed_ns > cold.elapsed_ns);
     assert!(matches!(whole.end, Some((_, wall_ns)) if wall_ns > warm.elapsed_ns));
@@ -205,7 +205,7 @@ mod ring2 {
         resume(&home, "--quiet").exits(0);
         let whole = home.record("run");
         assert_complete(&whole);
-        assert!(!whole.resumed[0].reopen.is_empty());
+        assert!(!whole.resumptions[0].reopened_trials.is_empty());
         assert_continues(&whole, &before);
     }
 

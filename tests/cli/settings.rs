@@ -99,7 +99,7 @@ fn a_turn_during_which_the_value_changes_is_repeated() {
     home.race_json("f", words).exits(0);
     let record = home.record(&home.runs()[0]);
     let rejected: Vec<&str> =
-        record.trials.iter().flat_map(|it| &it.rejected).map(|(_, why)| why.as_str()).collect();
+        record.trials.iter().flat_map(|it| &it.rejected_readings).map(|(_, why)| why.as_str()).collect();
     assert!(rejected.iter().any(|why| why.starts_with("x was 9 after the reading, and ")), "{rejected:?}");
     assert!(is_restored(&home));
 }
@@ -116,7 +116,7 @@ fn a_command_that_always_changes_the_setting_is_refused_with_what_it_changed() {
     said.shows("the warm state could not be proven in 4 tries: x was 9 after the reading, and ");
     let record = home.record(&home.runs()[0]);
     let rejected: Vec<&str> =
-        record.trials.iter().flat_map(|it| &it.rejected).map(|(_, why)| why.as_str()).collect();
+        record.trials.iter().flat_map(|it| &it.rejected_readings).map(|(_, why)| why.as_str()).collect();
     assert!(!rejected.is_empty(), "each try is recorded");
     assert!(rejected.iter().all(|why| why.starts_with("x was 9 after the reading, and ")), "{rejected:?}");
     assert!(is_restored(&home));

@@ -84,7 +84,7 @@ fn all_files_of_a_folder_are_one_target_cold_and_warm_and_other_entries_are_coun
     // The state of a control is recorded and not proven, and the kernel may drop a page at any time.
     // A control without a limit reads nothing, and no file is examined for it.
     for it in controls {
-        let is_examined = it.trial.limit().is_some();
+        let is_examined = it.trial.limit_kind().is_some();
         let is_right = it.samples.iter().all(|sample| sample.resident_before.is_some() == is_examined);
         assert!(is_right, "{}: {:?}", it.trial.id, it.samples);
     }

@@ -112,7 +112,7 @@ mod ring2 {
         said.shows("search: ").shows("2 readers read ");
         let search = home.record("run");
         let race = home.record("run/readers");
-        assert_eq!(race.targets.iter().map(|it| it.readers).collect::<Vec<_>>(), [Some(1), Some(2)]);
+        assert_eq!(race.targets.iter().map(|it| it.reader_count).collect::<Vec<_>>(), [Some(1), Some(2)]);
         let read: BTreeSet<String> = race
             .trials
             .iter()

@@ -284,7 +284,7 @@ impl Question {
 pub(crate) fn stops_at(record: &Record, it: &TrialRecord) -> anyhow::Result<String> {
     let noise = SharedNoise::of_contest(record, it);
     let diagnosis = verdict::judge(record, &verdict::limits(record), &noise, it);
-    Ok(diagnosis.context("no verdict")?.stops_at())
+    Ok(diagnosis.context("no verdict")?.short_cause())
 }
 
 /// Whether any trial answered wrongly, and the reasons why trials gave no answer.

@@ -16,7 +16,7 @@ use crate::programs::{Programs, Race, measured_trial};
 use crate::row::Row;
 use anyhow::Context;
 use readlab_analysis::stats::{self, Confidence};
-use readlab_measure::cache::{Eviction, PageCache, TargetCache};
+use readlab_measure::cache::{EvictionScope, PageCache, TargetCache};
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::Bytes;
 use readlab_record::Record;
@@ -241,7 +241,7 @@ fn compare_half_cached(programs: &Programs, auto: &str, figure: String) -> anyho
 }
 
 fn half_cached_walls(file: &Path, methods: &[&str], rounds: usize) -> anyhow::Result<Vec<Vec<f64>>> {
-    let cache = PageCache::open(file, Eviction::OfFile)?;
+    let cache = PageCache::open(file, EvictionScope::OfFile)?;
     let mut readings =
         methods.iter().map(|method| reading_of_trial(method, file)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut walls = vec![Vec::new(); methods.len()];

@@ -14,7 +14,7 @@ use crate::pairs;
 use crate::programs::{Programs, Race, output};
 use crate::row::{Row, Share};
 use anyhow::Context;
-use readlab_analysis::locations::Locations;
+use readlab_analysis::locations::LocationComparisons;
 use readlab_analysis::settings::setting_effects;
 use readlab_analysis::stats::{SharedRatio, Significance, float};
 use readlab_model::trial::CacheState;
@@ -131,7 +131,8 @@ fn overall_ratios(
         let seed = seed.to_string();
         // The options precede the file, so the file among them is the first target.
         let options = [&[first.as_str(), "--seed", &seed, "--runs", "3"][..], METHODS].concat();
-        let compared = Locations::from_record(&race(programs, there, Some(state), &options)?).compared;
+        let compared =
+            LocationComparisons::from_record(&race(programs, there, Some(state), &options)?).compared;
         ratios.push(compared.first().and_then(|it| it.overall).context("nothing was compared")?);
     }
     Ok(ratios)
@@ -257,7 +258,7 @@ fn part_of_head(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut is_right = Share::default();
     let pages = pages_that_head_leaves(&file)?;
     for it in head_trials(&record).filter(|it| it.trial.state == CacheState::Cold) {
-        let share = record.read_part(it).map(|part| part.share);
+        let share = record.part_read(it).map(|part| part.share);
         is_right.count(share.is_some_and(|share| is_share_of_pages(share, pages, FILE_SIZE.0)));
     }
     Ok(vec![
@@ -287,11 +288,15 @@ fn is_share_of_pages(share: f64, pages: u64, size_bytes: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
+    use readlab_analysis::stats::{Interval, IntervalRule, IntervalWithRule};
 
     fn ratio(estimate: f64) -> SharedRatio {
         let ends = Interval { low: estimate - 0.01, high: estimate + 0.01 };
-        SharedRatio { estimate, ci95: Some(RuledInterval { ends, rule: IntervalRule::SignedRank }), pairs: 3 }
+        SharedRatio {
+            estimate,
+            ci95: Some(IntervalWithRule { ends, rule: IntervalRule::SignedRank }),
+            pairs: 3,
+        }
     }
 
     #[test]

@@ -189,7 +189,7 @@ impl Comparison {
 }
 
 fn quantile(trial: &TrialRecord, name: &str) -> Option<f64> {
-    LatencySummary::from_turns(&trial.latencies)?.quantile(name).map(|it| float(it.ns))
+    LatencySummary::from_turns(&trial.latencies)?.quantile(name).map(|it| float(it.latency_ns))
 }
 
 fn run_fio(file: &Path, words: &str) -> anyhow::Result<Value> {

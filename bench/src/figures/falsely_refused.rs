@@ -8,9 +8,9 @@
 use crate::made::{Cleanup, busy_loops};
 use crate::programs::{Programs, Race};
 use crate::row::Row;
-use readlab_analysis::stats::count;
+use readlab_analysis::stats::count_as_float;
 use readlab_catalog::roster::Roster;
-use readlab_measure::round::share_of_bound;
+use readlab_measure::round::unexplained_share_of_bound;
 use readlab_model::units::Bytes;
 use readlab_record::{Outcome, Record, TrialRecord};
 use std::collections::BTreeMap;
@@ -54,7 +54,8 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let why: String = reasons.iter().map(|(reason, times)| format!("; {times} × {reason}")).collect();
     let words = format!("{races} of {repeats} races, {measured} trials measured{why}");
     let ok = races == 0 && measured > 0;
-    let refused = Row::judged("races in which an honest trial was refused", "none", count(races), ok, words);
+    let refused =
+        Row::judged("races in which an honest trial was refused", "none", count_as_float(races), ok, words);
     let figure = "left out of turns ÷ what is refused";
     let near = match unaccounted.into_iter().max_by(|a, b| a.share.total_cmp(&b.share)) {
         Some(UnaccountedTime { share, trial }) => {
@@ -74,8 +75,8 @@ fn unaccounted_times(record: &Record) -> Vec<UnaccountedTime> {
         let is_null =
             |null: &&TrialRecord| null.trial.method() == "null" && null.trial.state == it.trial.state;
         let null = record.trials.iter().filter(is_null).flat_map(|null| null.samples.iter());
-        let collects = roster.entry(it.trial.contender()).is_some_and(|entry| entry.collects);
-        let share = share_of_bound(null, it.samples.iter(), collects)?;
+        let collects = roster.entry(it.trial.contender()).is_some_and(|entry| entry.collects_garbage);
+        let share = unexplained_share_of_bound(null, it.samples.iter(), collects)?;
         Some(UnaccountedTime { share, trial: format!("{} ({})", it.trial.id, it.trial.state) })
     });
     unaccounted.collect()

@@ -100,8 +100,8 @@ impl LabUsage {
         let figure = format!("{prefix}the lab's own CPU while a contender reads");
         let cpu = Row::judged(figure, "below 1 %", share, share < CPU_SHARE_MAX, words);
         let (peak, figure) = (Bytes(self.peak_bytes), format!("{prefix}the lab's peak memory"));
-        let target = format!("below {}", PEAK_MAX.binary());
-        Ok(vec![cpu, Row::judged(figure, target, float(peak.0), peak < PEAK_MAX, peak.binary())])
+        let target = format!("below {}", PEAK_MAX.binary_text());
+        Ok(vec![cpu, Row::judged(figure, target, float(peak.0), peak < PEAK_MAX, peak.binary_text())])
     }
 }
 
@@ -110,7 +110,7 @@ impl LabSnapshot {
     /// parent of every process is read, because not every kernel lists the children of a process.
     fn take(pid: u32) -> Option<LabSnapshot> {
         let command = command_of(pid)?;
-        let all = process::all();
+        let all = process::all_processes();
         let family: Vec<&ProcessEntry> = all.iter().filter(|it| is_below(it.pid, pid, &all)).collect();
         let is_lab = |it: &ProcessEntry| command_of(it.pid).as_ref() == Some(&command);
         let works = |it: &&&ProcessEntry| it.is_busy && !is_lab(it);

@@ -11,8 +11,8 @@ use crate::pairs::median;
 use crate::programs::Programs;
 use crate::row::Row;
 use readlab_analysis::stats::{
-    Confidence, Indifference, Interval, ModelCoverage, Noise, NoiseKind, NoiseModel, Observation,
-    RaceAverages, SharedVariance, TrueMedians, TrueTimes, count, mean_interval,
+    Confidence, Indifference, Interval, ModelCoverage, NoiseKind, NoiseModel, Observation, RaceAverages,
+    SeededRandom, SharedVariance, TrueMedians, TrueTimes, count_as_float, mean_interval,
 };
 
 pub(super) const ABOUT: &str =
@@ -97,9 +97,9 @@ fn race_rows() -> Vec<Row> {
             let figure = format!("{name} of {trials} trials: least coverage");
             Row::judged(figure, "at least 94 %", held, held >= COVERAGE_MIN, words)
         };
-        let ratio = least(|it| Some(it.ratio)).map(|it| judged("ratio", it));
-        let time = least(|it| Some(it.location)).map(|it| judged("time", it));
-        let of_loud = least(|it| it.ratio_of_loud).map(|(held, words)| {
+        let ratio = least(|it| Some(it.ratio_held_share)).map(|it| judged("ratio", it));
+        let time = least(|it| Some(it.location_held_share)).map(|it| judged("time", it));
+        let of_loud = least(|it| it.loud_ratio_held_share).map(|(held, words)| {
             Row::unjudged(format!("ratio of a loud trial among {trials}: least coverage"), held, words)
         });
         [ratio, time, of_loud].into_iter().flatten().collect::<Vec<Row>>()
@@ -160,7 +160,7 @@ fn rows(name: &str, cells: &[CoverageCell]) -> Vec<Row> {
 
 /// Simulates the cells of ratios and of times.
 fn cells(kind: NoiseKind, rounds: u32) -> [CoverageCell; 2] {
-    let mut noise = Noise::new(u64::from(rounds));
+    let mut noise = SeededRandom::new(u64::from(rounds));
     let mut found: [Vec<SimulatedInterval>; 2] = Default::default();
     for factor in TRUE_RATIOS {
         for _ in 0..REPETITIONS {
@@ -173,13 +173,18 @@ fn cells(kind: NoiseKind, rounds: u32) -> [CoverageCell; 2] {
         let width =
             |of: fn(&SimulatedInterval) -> &Interval| median(found.iter().map(|it| of(it).half_width()));
         // A missing interval counts as one that does not contain the true value.
-        let held = count(held) / count(REPETITIONS * TRUE_RATIOS.len());
+        let held = count_as_float(held) / count_as_float(REPETITIONS * TRUE_RATIOS.len());
         CoverageCell { kind, rounds, held, width: width(|it| &it.ends) / width(|it| &it.student) }
     })
 }
 
 /// Simulates the ratio and the time that readlab reports of a trial beside another one.
-fn simulate(kind: NoiseKind, rounds: u32, factor: f64, noise: &mut Noise) -> [Option<SimulatedInterval>; 2] {
+fn simulate(
+    kind: NoiseKind,
+    rounds: u32,
+    factor: f64,
+    noise: &mut SeededRandom,
+) -> [Option<SimulatedInterval>; 2] {
     let [reference, trial] = kind.simulated_pair_logs(rounds, factor, noise);
     let walls = |logs: &[Observation]| -> Vec<Observation> {
         logs.iter().map(|it| Observation { value: 1e9 * it.value.exp(), ..*it }).collect()

@@ -236,7 +236,7 @@ fn foreign_reader(programs: &Programs) -> anyhow::Result<Row> {
         drop(reader);
         for it in pressed_trials(&record) {
             let outcome = it.outcome.as_ref().and_then(Outcome::reason);
-            let mut reasons = it.rejected.iter().map(|(_, why)| why.as_str()).chain(outcome);
+            let mut reasons = it.rejected_readings.iter().map(|(_, why)| why.as_str()).chain(outcome);
             share.count(reasons.any(|why| why.contains("other control groups") && why.contains(&name)));
         }
     }

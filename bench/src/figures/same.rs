@@ -8,7 +8,7 @@ use crate::pairwise::{Pairwise, half_width};
 use crate::programs::{Lab, Programs, Race};
 use crate::row::{Row, Share};
 use anyhow::Context;
-use readlab_analysis::stats::{Confidence, Observation, ratio_at};
+use readlab_analysis::stats::{Confidence, Observation, ratio_interval};
 use readlab_model::sample::Sample;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
@@ -106,7 +106,7 @@ fn width_row(programs: &Programs, lab: &Lab, file: &Path, figure: String) -> any
         let reference = export.measured().find(|it| trial.is_compared_with(&it.id));
         let Some((reported, reference)) = trial.interval().zip(reference) else { continue };
         let [slow, fast] = [reference, trial].map(|it| independent_rounds(&record.trials[it.index]));
-        let by_ranks = ratio_at(slow, fast, Confidence::REPORTED).context("too few rounds")?;
+        let by_ranks = ratio_interval(slow, fast, Confidence::REPORTED).context("too few rounds")?;
         widths.push(half_width(reported) / half_width(by_ranks));
     }
     let width = pairs::median(widths.iter().copied());

@@ -3,7 +3,7 @@
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;
-use readlab_analysis::stats::{count, float};
+use readlab_analysis::stats::{count_as_float, float};
 use readlab_model::sample::Sample;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
@@ -63,7 +63,7 @@ fn row(record: &Record, condition: &SampleCondition) -> Row {
     let SampleCondition { figure, state, holds } = condition;
     let reads = |trial: &&TrialRecord| trial.trial.state == *state && !trial.trial.is_control();
     let trials: Vec<&TrialRecord> = record.trials.iter().filter(reads).collect();
-    let rejected: usize = trials.iter().map(|trial| trial.rejected.len()).sum();
+    let rejected: usize = trials.iter().map(|trial| trial.rejected_readings.len()).sum();
     let samples = trials.iter().flat_map(|trial| &trial.samples);
     let found: Vec<Option<bool>> = samples.map(|sample| holds(&sample, float(FILE_SIZE.0))).collect();
     let known = found.iter().flatten().count();
@@ -73,6 +73,6 @@ fn row(record: &Record, condition: &SampleCondition) -> Row {
         found.len(),
         found.len() - known
     );
-    let (share, ok) = (count(held) / count(found.len()), held == found.len() && held > 0);
+    let (share, ok) = (count_as_float(held) / count_as_float(found.len()), held == found.len() && held > 0);
     Row::judged(format!("{state}: {figure}"), "all samples", share, ok, words)
 }

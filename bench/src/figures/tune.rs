@@ -9,7 +9,7 @@ use crate::pairs;
 use crate::programs::{Programs, Race, RunningLab, measured_trial};
 use crate::row::{Row, Share};
 use anyhow::Context;
-use readlab_analysis::stats::{EXHAUSTIVE_READINGS, Significance, count};
+use readlab_analysis::stats::{EXHAUSTIVE_READINGS_PER_CANDIDATE, Significance, count_as_float};
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};
@@ -138,7 +138,7 @@ pub(super) fn compare_with_exhaustive(
         format!(
             "{:.1} % of {} of {} settings",
             share * 100.0,
-            settings.len() * EXHAUSTIVE_READINGS,
+            settings.len() * EXHAUSTIVE_READINGS_PER_CANDIDATE,
             settings.len()
         ),
     );
@@ -174,7 +174,7 @@ pub(super) fn race_settings(
     reading: Reading,
 ) -> anyhow::Result<Record> {
     let (name, runs) = match reading {
-        Reading::Exhaustive => ("exhaustive", EXHAUSTIVE_READINGS),
+        Reading::Exhaustive => ("exhaustive", EXHAUSTIVE_READINGS_PER_CANDIDATE),
         Reading::Afresh => ("tune-afresh", AFRESH_READINGS),
     };
     let runs = runs.to_string();
@@ -189,12 +189,12 @@ fn with_methods<'a>(methods: &[&'a str], options: &[&[&'a str]]) -> Vec<&'a str>
 
 /// Every setting of a state: those that were read, and those that the search's model ruled out.
 pub(super) fn searched_settings(record: &Record, state: CacheState) -> impl Iterator<Item = &TrialRecord> {
-    trials_of(record, state).filter(|trial| !trial.searched.is_empty() || is_ruled_out(trial))
+    trials_of(record, state).filter(|trial| !trial.search_samples.is_empty() || is_ruled_out(trial))
 }
 
 /// Settings of a state that have neither a reading nor a prediction.
 pub(super) fn unknown_settings(record: &Record, state: CacheState) -> impl Iterator<Item = &TrialRecord> {
-    let is_unread = |trial: &TrialRecord| trial.searched.is_empty() && trial.samples.is_empty();
+    let is_unread = |trial: &TrialRecord| trial.search_samples.is_empty() && trial.samples.is_empty();
     trials_of(record, state).filter(move |trial| is_unread(trial) && !is_ruled_out(trial))
 }
 
@@ -217,11 +217,11 @@ pub(super) fn best_trial_name(record: &Record, state: CacheState) -> anyhow::Res
 /// The turns of a search and of its final measurement, divided by the turns of the exhaustive run.
 fn turns_share(search: &Record, settings: usize) -> f64 {
     let turns = |trial: &TrialRecord| {
-        let samples = trial.searched.iter().chain(&trial.samples);
+        let samples = trial.search_samples.iter().chain(&trial.samples);
         samples.map(|sample| sample.round).collect::<BTreeSet<_>>().len()
     };
     let reading = search.trials.iter().filter(|trial| !trial.trial.is_control());
-    count(reading.map(turns).sum()) / count(settings * EXHAUSTIVE_READINGS)
+    count_as_float(reading.map(turns).sum()) / count_as_float(settings * EXHAUSTIVE_READINGS_PER_CANDIDATE)
 }
 
 /// Repeats searches among two contenders that are the same program.

@@ -10,7 +10,7 @@ use super::tune::{Reading, best_trial_name, race_settings, search, searched_sett
 use crate::pairs;
 use crate::programs::{Programs, measured_trial};
 use crate::row::{Row, Share};
-use readlab_analysis::stats::count;
+use readlab_analysis::stats::count_as_float;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};
@@ -87,5 +87,5 @@ fn unknown_row(searches: &[Record], state: CacheState) -> Row {
     let figure = format!("{state}: settings without a reading or a prediction");
     let first = unknown.first().map_or_else(String::new, |first| format!(", such as {first}"));
     let words = format!("{}{first}", unknown.len());
-    Row::judged(figure, "none", count(unknown.len()), unknown.is_empty(), words)
+    Row::judged(figure, "none", count_as_float(unknown.len()), unknown.is_empty(), words)
 }

@@ -3,7 +3,7 @@
 use super::{Cleanup, command};
 use crate::programs::output;
 use anyhow::{Context, bail};
-use readlab_analysis::stats::count;
+use readlab_analysis::stats::count_as_float;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -156,7 +156,7 @@ fn send(
     for piece in content[range].chunks(PIECE_BYTES) {
         client.write_all(piece)?;
         sent += piece.len();
-        let due = pace.bytes_per_s.map_or(0.0, |bytes_per_s| count(sent) / bytes_per_s);
+        let due = pace.bytes_per_s.map_or(0.0, |bytes_per_s| count_as_float(sent) / bytes_per_s);
         sleep(Duration::from_secs_f64(due).saturating_sub(begun.elapsed()));
     }
     Ok(())

@@ -18,8 +18,8 @@ pub struct FileCost {
     pub state: CacheState,
     pub per_file_ns: Estimate,
     pub per_byte_ns: Estimate,
-    /// The largest error of the fit: its relative difference from the median time of the tree or of
-    /// a group.
+    /// The largest relative difference between a time by the fitted costs and the median time of
+    /// the tree or of a group.
     pub largest_error: f64,
     /// Number of rounds in which the tree and all groups were read.
     pub rounds: usize,
@@ -89,7 +89,7 @@ fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
     let mut by_round = BTreeMap::<u32, Vec<Reading>>::new();
     let mut medians = Vec::new();
     for it in cell {
-        let facts = record.read_whole(it)?;
+        let facts = record.wholly_read_target(it)?;
         let files = float(facts.tree()?.files);
         let bytes = float(facts.size_bytes);
         let wall_ns = median(it.samples.iter().map(|it| float(it.wall_ns.max(1))))?;

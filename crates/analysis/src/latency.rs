@@ -32,7 +32,8 @@ const TEN_THOUSAND: u64 = 10_000;
 /// The latencies of single reads of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySummary {
-    pub reads: u64,
+    #[serde(rename = "reads")]
+    pub read_count: u64,
     /// The quantiles for which there are enough reads.
     pub quantiles: Vec<Quantile>,
     pub max_ns: u64,
@@ -43,7 +44,8 @@ pub struct LatencySummary {
 pub struct Quantile {
     /// The name of the quantile, such as `p99.9`.
     pub name: &'static str,
-    pub ns: u64,
+    #[serde(rename = "ns")]
+    pub latency_ns: u64,
     /// The 95 % interval of the quantile; `None` with too few turns.
     pub ci95: Option<Interval>,
 }
@@ -68,11 +70,11 @@ impl LatencySummary {
         let resamples = table.resamples();
         let quantile = |&(name, share): &(&'static str, u64)| Quantile {
             name,
-            ns: table.quantile(&all, share),
+            latency_ns: table.quantile(&all, share),
             ci95: interval(resamples.iter().map(|drawn| table.quantile(drawn, share)).collect()),
         };
         Some(LatencySummary {
-            reads,
+            read_count: reads,
             quantiles: shown.map(quantile).collect(),
             max_ns: table.bucket_ns[last],
         })
@@ -87,11 +89,13 @@ impl LatencySummary {
 impl TurnHistograms {
     fn from_turns(turns: &[TurnLatencies]) -> TurnHistograms {
         let counts: Vec<Vec<LatencyCount>> = turns.iter().map(|turn| turn.latencies.counts()).collect();
-        let ns: BTreeSet<u64> = counts.iter().flatten().map(|count| count.ns).collect();
+        let ns: BTreeSet<u64> = counts.iter().flatten().map(|count| count.latency_ns).collect();
         let ns: Vec<u64> = ns.into_iter().collect();
         let row = |counts: &Vec<LatencyCount>| {
             let mut row = vec![0; ns.len()];
-            counts.iter().for_each(|count| row[ns.partition_point(|it| *it < count.ns)] += count.reads);
+            counts
+                .iter()
+                .for_each(|count| row[ns.partition_point(|it| *it < count.latency_ns)] += count.read_count);
             row
         };
         TurnHistograms { read_counts: counts.iter().map(row).collect(), bucket_ns: ns }
@@ -149,8 +153,8 @@ mod tests {
     fn quantiles_are_those_of_all_reads_together() {
         // 1 to 100 ns, in two turns: the lowest buckets are exact.
         let summary = LatencySummary::from_turns(&turns([(1..=50).collect(), (51..=100).collect()])).unwrap();
-        assert_eq!((summary.reads, summary.max_ns), (100, 100));
-        let shown: Vec<_> = summary.quantiles.iter().map(|it| (it.name, it.ns)).collect();
+        assert_eq!((summary.read_count, summary.max_ns), (100, 100));
+        let shown: Vec<_> = summary.quantiles.iter().map(|it| (it.name, it.latency_ns)).collect();
         assert_eq!(shown, [("p50", 50), ("p90", 90)], "100 reads show no p99");
         assert!(summary.quantiles.iter().all(|it| it.ci95.is_none()), "two turns show no interval");
         assert_eq!(LatencySummary::from_turns(&[]), None);
@@ -174,7 +178,7 @@ mod tests {
     fn an_interval_is_as_wide_as_the_scatter_of_turns() {
         let alike = turns((0..20).map(|_| vec![100; 50]));
         let p50 = LatencySummary::from_turns(&alike).unwrap().quantiles.remove(0);
-        assert_eq!((p50.ns, p50.ci95), (100, Some(Interval { low: 100.0, high: 100.0 })));
+        assert_eq!((p50.latency_ns, p50.ci95), (100, Some(Interval { low: 100.0, high: 100.0 })));
         // The turns differ, and the reads within a turn do not.
         let apart = turns((0..20).map(|turn| vec![80 + 2 * turn; 50]));
         let p50 = LatencySummary::from_turns(&apart).unwrap().quantiles.remove(0);

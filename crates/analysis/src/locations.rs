@@ -5,9 +5,9 @@
 //! Two locations have the same content if their digests are equal. A tree and a stream, such as the
 //! decoded content of an archive, have digests of different kinds: they have the same content if
 //! the expected answers about their bytes are equal. A tree and a tar have the same content if the
-//! expected answers about the files of the tar are equal to those of the tree ([`SameBy`]).
-//! Otherwise the user may assert that the content is the same; if the sizes differ then, times per
-//! byte are compared.
+//! expected answers about the files of the tar are equal to those of the tree
+//! ([`SameContentProof`]). Otherwise the user may assert that the content is the same; if the sizes
+//! differ then, times per byte are compared.
 //!
 //! Ratios are computed within rounds, with the noise of all trials at both locations
 //! ([`SharedNoise`]). Under settings of the system, each location is compared with the first one
@@ -16,7 +16,7 @@
 use super::noise::SharedNoise;
 use super::stats::{Observation, SharedRatio, float};
 use readlab_model::target::TargetIndex;
-use readlab_model::target::content::SameBy;
+use readlab_model::target::content::SameContentProof;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Archive;
 use readlab_record::{Record, TrialRecord};
@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 
 /// All locations of a record, compared with the first one.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Locations {
+pub struct LocationComparisons {
     /// The comparisons, ordered by location, by the content that is read there, by work and by
     /// state.
     pub compared: Vec<LocationRatios>,
@@ -37,10 +37,10 @@ pub struct LocationRatios {
     pub state: CacheState,
     pub work: Work,
     pub first: TargetContent,
-    pub there: TargetContent,
-    pub same_by: SameBy,
-    /// The number of bytes at this location divided by that at the first one; `None` if times are
-    /// not compared per byte.
+    pub other: TargetContent,
+    pub same_by: SameContentProof,
+    /// The number of bytes at this location divided by the number at the first one; `None` if times
+    /// are not compared per byte.
     pub size_ratio: Option<f64>,
     /// The methods that read both locations, ordered by their trial's index at the first one.
     pub methods: Vec<MethodRatio>,
@@ -57,14 +57,14 @@ pub struct LocationRatios {
 pub struct TargetContent {
     /// Number of the target.
     pub target: TargetIndex,
-    pub decodes: Option<Archive>,
+    pub decoded_format: Option<Archive>,
 }
 
 /// A trial at a location and a trial at the first location.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialPair {
     pub first: TrialIndex,
-    pub there: TrialIndex,
+    pub other: TrialIndex,
     /// How many times as fast the trial at the other location is.
     pub ratio: SharedRatio,
 }
@@ -95,33 +95,33 @@ pub enum WhyNotCompared {
     State,
 }
 
-/// Two sources with the same content: that at the first location, and that at another.
+/// Two equal contents: the content at the first location, then the content at another one.
 #[derive(Debug, Clone, Copy)]
 struct SameContentPair {
     contents: [TargetContent; 2],
-    same_by: SameBy,
+    same_by: SameContentProof,
 }
 
-impl Locations {
-    pub fn from_record(record: &Record) -> Locations {
-        let mut found = Locations::default();
+impl LocationComparisons {
+    pub fn from_record(record: &Record) -> LocationComparisons {
+        let mut found = LocationComparisons::default();
         let Some(locations) = record.header.locations else { return found };
         let count = location_count(record);
         for target in record.targets.indices() {
-            let first = target.first_beside(count);
+            let first = target.first_under_same_condition(count);
             if first == target {
                 continue;
             }
-            let mut same = sources_with_same_content(record, first, target);
-            if same.is_empty() && locations.same_content {
-                let both = [first, target].map(|target| TargetContent { target, decodes: None });
-                same.push(SameContentPair { contents: both, same_by: SameBy::Assertion });
+            let mut same = same_content_pairs(record, first, target);
+            if same.is_empty() && locations.asserts_same_content {
+                let both = [first, target].map(|target| TargetContent { target, decoded_format: None });
+                same.push(SameContentPair { contents: both, same_by: SameContentProof::Assertion });
             }
             let compared = same.iter().flat_map(|same| ratios_by_condition(record, *same));
             let compared: Vec<LocationRatios> = compared.collect();
             let why = if same.is_empty() { WhyNotCompared::Content } else { WhyNotCompared::State };
             // Settings do not change the content, so this reason is reported once.
-            let is_under_first = target == target.under_first(count);
+            let is_under_first = target == target.under_first_condition(count);
             let is_new = compared.is_empty() && (why == WhyNotCompared::State || is_under_first);
             found.not_compared.extend(is_new.then_some(NotCompared { first, target, why }));
             found.compared.extend(compared);
@@ -137,57 +137,56 @@ fn location_count(record: &Record) -> usize {
     record.targets.iter().take_while(|facts| facts.has_initial_settings()).count().max(1)
 }
 
-/// The pairs of a source at the first location and a source at another one that have the same
-/// content.
-fn sources_with_same_content(
-    record: &Record,
-    first: TargetIndex,
-    target: TargetIndex,
-) -> Vec<SameContentPair> {
-    let content = |source: TargetContent| record.targets.get(source.target)?.content(source.decodes);
+/// The pairs of equal contents, one at the first location and one at another one.
+fn same_content_pairs(record: &Record, first: TargetIndex, target: TargetIndex) -> Vec<SameContentPair> {
+    let content = |source: TargetContent| record.targets.get(source.target)?.content(source.decoded_format);
     let pair = |first: TargetContent| {
-        let mut all: Vec<TargetContent> = sources_of_target(record, target).collect();
-        // A source that is decoded in the same way is preferred.
-        all.sort_by_key(|there| there.decodes != first.decodes);
+        let mut all: Vec<TargetContent> = contents_of_target(record, target).collect();
+        // A content that is decoded in the same way is preferred.
+        all.sort_by_key(|there| there.decoded_format != first.decoded_format);
         all.into_iter().find_map(|there| {
-            let same_by = content(first)?.same_by(&content(there)?)?;
+            let same_by = content(first)?.same_content_proof(&content(there)?)?;
             Some(SameContentPair { contents: [first, there], same_by })
         })
     };
-    sources_of_target(record, first).filter_map(pair).collect()
+    contents_of_target(record, first).filter_map(pair).collect()
 }
 
-fn sources_of_target(record: &Record, target: TargetIndex) -> impl Iterator<Item = TargetContent> {
+fn contents_of_target(record: &Record, target: TargetIndex) -> impl Iterator<Item = TargetContent> {
     let facts = record.targets.get(target);
     let decoded = facts.and_then(|facts| facts.decoded.as_ref()).map(|decoded| decoded.archive);
-    [None].into_iter().chain(decoded.map(Some)).map(move |decodes| TargetContent { target, decodes })
+    [None]
+        .into_iter()
+        .chain(decoded.map(Some))
+        .map(move |decodes| TargetContent { target, decoded_format: decodes })
 }
 
 fn work_and_state(it: &TrialRecord) -> (Work, CacheState) {
     (it.trial.work, it.trial.state)
 }
 
-/// The ratios in each condition in which both sources were measured.
+/// The ratios for each work and state in which both contents were measured.
 fn ratios_by_condition(record: &Record, same: SameContentPair) -> Vec<LocationRatios> {
     let conditions: BTreeSet<(Work, CacheState)> =
         measured_trials(record, same.contents[0]).into_iter().map(work_and_state).collect();
     conditions.into_iter().filter_map(|condition| ratios_in_condition(record, same, condition)).collect()
 }
 
-/// The measured trials that read this source, without controls, ordered by their index.
+/// The measured trials that read this content, without controls, ordered by their index.
 fn measured_trials(record: &Record, source: TargetContent) -> Vec<&TrialRecord> {
     let reads_source = move |it: &&TrialRecord| {
         let trial = &it.trial;
         it.is_measured()
             && !trial.is_control()
-            && (trial.target, trial.decodes) == (source.target, source.decodes)
+            && (trial.target, trial.decoded_format) == (source.target, source.decoded_format)
     };
     let mut trials: Vec<&TrialRecord> = record.trials.iter().filter(reads_source).collect();
     trials.sort_by_key(|it| it.trial.index);
     trials
 }
 
-/// The ratios of both sources in one condition; `None` if nothing was measured at both.
+/// The ratios of both contents for one work in one state; `None` if neither a method nor the
+/// fastest trials of both have a ratio.
 fn ratios_in_condition(
     record: &Record,
     same: SameContentPair,
@@ -199,9 +198,9 @@ fn ratios_in_condition(
         trials.retain(|it| work_and_state(it) == (work, state));
         trials
     });
-    // Times per byte are compared only for trials that are known to read the whole target. If no
-    // trial is, commands may have read the same part of both targets.
-    let is_whole = |it: &&TrialRecord| record.read_whole(it).is_some();
+    // Times per byte are compared only for trials that are known to read the whole target. If there
+    // is no such trial, commands may have read the same part of both targets.
+    let is_whole = |it: &&TrialRecord| record.wholly_read_target(it).is_some();
     let size_ratio = size_ratio(record, same).filter(|_| at_first.iter().any(is_whole));
     if size_ratio.is_some() {
         at_first.retain(is_whole);
@@ -221,10 +220,10 @@ fn ratios_in_condition(
     let methods = at_first.iter().filter_map(|it| {
         let other = at_other.iter().find(|other| other.trial.id == it.trial.id)?;
         let (first, there) = (it.trial.index, other.trial.index);
-        Some(TrialPair { first, there, ratio: noise.ratio(there, first)? })
+        Some(TrialPair { first, other: there, ratio: noise.ratio(there, first)? })
     });
     let methods: Vec<TrialPair> = methods.collect();
-    let pairs: Vec<[TrialIndex; 2]> = methods.iter().map(|it| [it.there, it.first]).collect();
+    let pairs: Vec<[TrialIndex; 2]> = methods.iter().map(|it| [it.other, it.first]).collect();
     let unlike = noise.are_unlike_others(&pairs);
     let method = |(pair, is_unlike_others)| MethodRatio { pair, is_unlike_others };
     let fastest = fastest_pair(&noise, &at_first, &at_other);
@@ -234,7 +233,7 @@ fn ratios_in_condition(
         state,
         work,
         first,
-        there,
+        other: there,
         same_by,
         size_ratio,
         methods: methods.into_iter().zip(unlike).map(method).collect(),
@@ -244,14 +243,14 @@ fn ratios_in_condition(
     (found.overall.is_some() || found.fastest.is_some()).then_some(found)
 }
 
-/// The number of bytes at the other location divided by that at the first one; `None` if they are
-/// equal, or if answers or digests show that both contents are the same.
+/// The number of bytes at the other location divided by the number at the first one; `None` if
+/// these numbers are equal, or if answers or digests show that both contents are the same.
 fn size_ratio(record: &Record, SameContentPair { contents: both, same_by }: SameContentPair) -> Option<f64> {
     let bytes = |source: TargetContent| {
-        record.targets.get(source.target).map_or(0, |facts| facts.bytes_out(source.decodes))
+        record.targets.get(source.target).map_or(0, |facts| facts.bytes_out(source.decoded_format))
     };
     let [first, there] = both.map(bytes);
-    let are_unlike = same_by == SameBy::Assertion && first != there && first > 0 && there > 0;
+    let are_unlike = same_by == SameContentProof::Assertion && first != there && first > 0 && there > 0;
     are_unlike.then(|| float(there) / float(first))
 }
 
@@ -272,7 +271,7 @@ fn fastest_pair(
         return None;
     }
     let comparisons = at_first.len() + at_other.len() - 2;
-    Some(TrialPair { first, there, ratio: noise.ratio_of_chosen(there, first, comparisons)? })
+    Some(TrialPair { first, other: there, ratio: noise.ratio_of_chosen(there, first, comparisons)? })
 }
 
 #[cfg(test)]
@@ -281,7 +280,7 @@ mod tests {
     use readlab_model::sample::Sample;
     use readlab_model::target::setting::SettingValue;
     use readlab_model::target::tree::TreeFacts;
-    use readlab_model::target::{Decoded, TargetFacts, TargetKind};
+    use readlab_model::target::{DecodedContent, TargetFacts, TargetKind};
     use readlab_model::trial::Answer;
     use readlab_protocol::Cache;
     use readlab_record::{Header, testing};
@@ -296,7 +295,8 @@ mod tests {
     }
 
     fn zip_facts(digest: &str, content: &str) -> TargetFacts {
-        let decoded = Decoded { archive: Archive::Zip, digest: content.to_owned(), answer: answer_with(9) };
+        let decoded =
+            DecodedContent { archive: Archive::Zip, digest: content.to_owned(), answer: answer_with(9) };
         TargetFacts { decoded: Some(decoded), answer: Some(answer_with(2)), ..file_facts(digest) }
     }
 
@@ -309,10 +309,10 @@ mod tests {
     /// A warm run on these targets. Each trial is the number of its target, the archive that it
     /// decodes, its name, and the milliseconds of a reading.
     fn warm_record(targets: &[TargetFacts], trials: &[(usize, Option<Archive>, &str, u64)]) -> Record {
-        let locations = Some(readlab_record::Locations::default());
+        let locations = Some(readlab_record::LocationOptions::default());
         let mut record = Record::new(Header { locations, ..testing::header() });
         for (index, facts) in targets.iter().enumerate() {
-            record.add(testing::target(index, facts.clone()));
+            record.add(testing::target_line(index, facts.clone()));
         }
         for (target, decodes, name, wall_ms) in trials {
             let reading = |round: u64| {
@@ -322,7 +322,7 @@ mod tests {
             let (state, readings) = (CacheState::Warm, (0..6).map(reading));
             let added = testing::add_trial(&mut record, name, state, Cache::Through, readings);
             let trial = &mut record.trials[TrialIndex::new(added)].trial;
-            (trial.target, trial.decodes) = (TargetIndex::new(*target), *decodes);
+            (trial.target, trial.decoded_format) = (TargetIndex::new(*target), *decodes);
         }
         record
     }
@@ -342,7 +342,7 @@ mod tests {
 
     /// The comparison of a record that has only one.
     fn sole_comparison(record: &Record) -> LocationRatios {
-        let Locations { mut compared, not_compared } = Locations::from_record(record);
+        let LocationComparisons { mut compared, not_compared } = LocationComparisons::from_record(record);
         assert_eq!((compared.len(), not_compared.len()), (1, 0), "{compared:?}");
         compared.remove(0)
     }
@@ -355,7 +355,7 @@ mod tests {
         assert!((overall.estimate - 0.8).abs() < 0.005, "{overall:?}");
         let ends = overall.ci95.unwrap().ends;
         assert!(ends.holds(0.8) && ends.half_width() < 0.02, "{ends:?}");
-        assert_eq!((found.methods.len(), found.same_by), (4, SameBy::Digest));
+        assert_eq!((found.methods.len(), found.same_by), (4, SameContentProof::Digest));
         for method in &found.methods {
             assert!((method.pair.ratio.estimate - 0.8).abs() < 0.01, "{method:?}");
             assert!(!method.is_unlike_others, "{method:?}");
@@ -370,21 +370,25 @@ mod tests {
         let unlike: Vec<bool> = found.methods.iter().map(|it| it.is_unlike_others).collect();
         assert_eq!(unlike, [true, false, false, false]);
         let fastest = found.fastest.unwrap();
-        assert_eq!([fastest.first, fastest.there], [0, 5].map(TrialIndex::new));
+        assert_eq!([fastest.first, fastest.other], [0, 5].map(TrialIndex::new));
         assert!((fastest.ratio.estimate - 0.5).abs() < 0.01, "{fastest:?}");
     }
 
     #[test]
     fn different_contents_are_compared_only_if_the_user_asserts_that_they_are_the_same() {
         let mut record = at_two_locations(file_facts("d"), file_facts("e"), [100, 200, 300, 400]);
-        let found = Locations::from_record(&record);
+        let found = LocationComparisons::from_record(&record);
         assert_eq!(found.not_compared, [not_compared(WhyNotCompared::Content)]);
-        record.header.locations = Some(readlab_record::Locations { same_content: true });
+        record.header.locations = Some(readlab_record::LocationOptions { asserts_same_content: true });
         let asserted = sole_comparison(&record);
-        assert_eq!(asserted.same_by, SameBy::Assertion);
+        assert_eq!(asserted.same_by, SameContentProof::Assertion);
         assert!((asserted.overall.unwrap().estimate - 1.0).abs() < 0.01);
         record.header.locations = None;
-        assert_eq!(Locations::from_record(&record), Locations::default(), "each target is a separate race");
+        assert_eq!(
+            LocationComparisons::from_record(&record),
+            LocationComparisons::default(),
+            "each target is a separate race"
+        );
     }
 
     #[test]
@@ -392,7 +396,7 @@ mod tests {
         let answer = Some(Answer { bytes: Some(900), ..answer_with(12) });
         let grown = TargetFacts { answer, ..file_facts("grown") };
         let mut record = at_two_locations(file_facts("d"), grown, [150, 300, 450, 600]);
-        record.header.locations = Some(readlab_record::Locations { same_content: true });
+        record.header.locations = Some(readlab_record::LocationOptions { asserts_same_content: true });
         let found = sole_comparison(&record);
         assert_eq!(found.size_ratio, Some(1.5));
         assert!((found.overall.unwrap().estimate - 1.0).abs() < 0.01, "{found:?}");
@@ -410,16 +414,16 @@ mod tests {
     fn under_settings_each_location_is_compared_with_the_first_one_under_the_same_settings() {
         let under = |value: &str, is_found| {
             let (name, value) = ("x".to_owned(), value.to_owned());
-            let settings = vec![SettingValue { name, value, is_found, is_read_back: true }];
+            let settings = vec![SettingValue { name, value, is_initial: is_found, is_read_back: true }];
             TargetFacts { settings, ..file_facts("d") }
         };
         let targets = [under("1", true), under("1", true), under("2", false), under("2", false)];
         let walls_ms = [100, 200, 50, 50];
         let trials = walls_ms.into_iter().enumerate().map(|(target, ms)| (target, None, "rust/a", ms));
         let record = warm_record(&targets, &trials.collect::<Vec<_>>());
-        let found = Locations::from_record(&record);
+        let found = LocationComparisons::from_record(&record);
         let pairs: Vec<[TargetIndex; 2]> =
-            found.compared.iter().map(|it| [it.first.target, it.there.target]).collect();
+            found.compared.iter().map(|it| [it.first.target, it.other.target]).collect();
         assert_eq!(pairs, [[0, 1], [2, 3]].map(|pair| pair.map(TargetIndex::new)));
         assert!(found.not_compared.is_empty(), "{found:?}");
         let times = |ratios: &LocationRatios| ratios.methods[0].pair.ratio.estimate;
@@ -428,7 +432,7 @@ mod tests {
         let mut targets = targets;
         targets.iter_mut().skip(1).step_by(2).for_each(|facts| facts.digest = Some("other".to_owned()));
         let trials = [(0, None, "rust/a", 9), (1, None, "rust/a", 9)];
-        let other = Locations::from_record(&warm_record(&targets, &trials));
+        let other = LocationComparisons::from_record(&warm_record(&targets, &trials));
         assert_eq!(other.not_compared, [not_compared(WhyNotCompared::Content)], "said once");
     }
 
@@ -438,7 +442,7 @@ mod tests {
         for trial in (4..8).map(TrialIndex::new) {
             record.trials[trial].trial.state = CacheState::Unknown;
         }
-        let found = Locations::from_record(&record);
+        let found = LocationComparisons::from_record(&record);
         assert_eq!(found.not_compared, [not_compared(WhyNotCompared::State)]);
         assert_eq!(found.compared, []);
     }
@@ -449,13 +453,16 @@ mod tests {
         let trials = [(0, None, names[0], 100), (1, zipped, names[1], 200), (1, None, "rust/read", 50)];
         let found = sole_comparison(&warm_record(&[tree_facts("t", 9), zip_facts("z", "c")], &trials));
         assert_eq!(
-            ([found.first.decodes, found.there.decodes], found.same_by),
-            ([None, zipped], SameBy::Answers)
+            ([found.first.decoded_format, found.other.decoded_format], found.same_by),
+            ([None, zipped], SameContentProof::Answers)
         );
         assert_eq!((found.methods.len(), found.overall), (0, None), "no method reads both");
         let fastest = found.fastest.unwrap();
         assert!((fastest.ratio.estimate - 0.5).abs() < 0.01, "{fastest:?}");
-        let other = Locations::from_record(&warm_record(&[tree_facts("t", 8), zip_facts("z", "c")], &trials));
+        let other = LocationComparisons::from_record(&warm_record(
+            &[tree_facts("t", 8), zip_facts("z", "c")],
+            &trials,
+        ));
         assert_eq!(other.not_compared, [not_compared(WhyNotCompared::Content)]);
     }
 
@@ -464,19 +471,19 @@ mod tests {
         let tar_of = |files: Option<Answer>| TargetFacts { tar_files: files, ..file_facts("tar") };
         let same = at_two_locations(tree_facts("t", 4), tar_of(Some(answer_with(4))), [200, 400, 600, 800]);
         let found = sole_comparison(&same);
-        assert_eq!((found.same_by, found.methods.len()), (SameBy::TarFiles, 4));
+        assert_eq!((found.same_by, found.methods.len()), (SameContentProof::TarFiles, 4));
         assert!((found.overall.unwrap().estimate - 0.5).abs() < 0.01, "{found:?}");
         for tar_files in [None, Some(answer_with(5))] {
             let other = at_two_locations(tree_facts("t", 4), tar_of(tar_files), [200, 400, 600, 800]);
-            assert_eq!(Locations::from_record(&other).compared, [], "{tar_files:?}");
+            assert_eq!(LocationComparisons::from_record(&other).compared, [], "{tar_files:?}");
         }
         let zipped = Some(Archive::Zip);
         let packed = TargetFacts { tar_files: Some(answer_with(4)), ..zip_facts("z", "c") };
         let trials = [(0, None, "rust/list", 100), (1, zipped, "rust/zip", 200), (1, None, "rust/list", 50)];
         let found = sole_comparison(&warm_record(&[tree_facts("t", 4), packed], &trials));
         assert_eq!(
-            (found.there.decodes, found.same_by),
-            (zipped, SameBy::TarFiles),
+            (found.other.decoded_format, found.same_by),
+            (zipped, SameContentProof::TarFiles),
             "only decoded it is a tar"
         );
     }
@@ -486,9 +493,12 @@ mod tests {
         let zipped = Some(Archive::Zip);
         let one = |target| [(target, None, "rust/read", 100), (target, zipped, "rust/zip", 300)];
         let trials = [one(0), one(1)].concat();
-        let found =
-            Locations::from_record(&warm_record(&[zip_facts("z", "c"), zip_facts("z", "c")], &trials));
-        let decodes: Vec<_> = found.compared.iter().map(|it| [it.first.decodes, it.there.decodes]).collect();
+        let found = LocationComparisons::from_record(&warm_record(
+            &[zip_facts("z", "c"), zip_facts("z", "c")],
+            &trials,
+        ));
+        let decodes: Vec<_> =
+            found.compared.iter().map(|it| [it.first.decoded_format, it.other.decoded_format]).collect();
         assert_eq!(decodes, [[None; 2], [zipped; 2]]);
     }
 }

@@ -1,5 +1,5 @@
-//! The noise of all trials of a contest, estimated together ([`SharedVariance`]). The interval of a
-//! ratio of two trials and that of one trial's location are computed from this noise.
+//! The noise of all trials of a contest, estimated together ([`SharedVariance`]). The intervals of
+//! ratios of two trials, and of the location (the centre) of one trial's numbers, come from it.
 
 use crate::stats::{
     Indifference, Observation, SharedLocation, SharedRatio, SharedVariance, Significance, find_stops,
@@ -7,12 +7,12 @@ use crate::stats::{
 use readlab_model::trial::TrialIndex;
 use readlab_record::{Record, TrialRecord};
 
-/// Trials that were read in the same rounds, by their index in the record. Controls have other
-/// noise, and are not included.
+/// The noise of trials that were read in the same rounds, by their index in the record. Controls
+/// have other noise, and are not included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedNoise {
     shared: SharedVariance,
-    /// The trials in the order in which the estimator counts them.
+    /// The trials in the order in which the estimator numbers them.
     trials: Vec<TrialIndex>,
 }
 
@@ -93,8 +93,8 @@ impl SharedNoise {
         self.shared.are_unlike_others(&self.indexes_of(pairs))
     }
 
-    /// The pairs as the estimator counts trials. A trial that is not included gets an index that
-    /// the estimator does not have, so that its pair has no ratio.
+    /// The pairs with the estimator's index of each trial. A trial that is not included gets an
+    /// index that the estimator does not have, so that its pair has no ratio.
     fn indexes_of(&self, pairs: &[[TrialIndex; 2]]) -> Vec<[usize; 2]> {
         let index_of = |trial| self.index_of(trial).unwrap_or(usize::MAX);
         pairs.iter().map(|pair| pair.map(index_of)).collect()
@@ -115,7 +115,8 @@ impl SharedNoise {
         indexes.into_iter().filter(|index| !is_behind(index)).map(|index| self.trials[index]).collect()
     }
 
-    /// The location of a trial's number with its interval; `None` for a trial that is not included.
+    /// The location (the centre) of a trial's numbers, with its interval; `None` for a trial that
+    /// is not included.
     pub fn location(&self, trial: TrialIndex) -> Option<SharedLocation> {
         self.shared.location(self.index_of(trial)?)
     }
@@ -134,8 +135,8 @@ mod tests {
     use readlab_protocol::Cache;
     use readlab_record::{StopReason, Stopped, testing};
 
-    /// A warm contest of two trials, a control, and a cold trial. Each row holds the factor of the
-    /// trial's times.
+    /// A warm contest of two trials, a control, and a cold trial. The last number of each row is
+    /// the factor by which the trial's times are multiplied.
     fn record() -> Record {
         let mut record = Record::new(testing::header());
         let trials = [

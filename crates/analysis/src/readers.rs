@@ -5,8 +5,8 @@
 //! gets everything (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984).
 
 use super::rounds::Estimate;
-use super::scaling::{bound_of, count_of};
-use super::stats::{count, float, median};
+use super::scaling::{concurrent_readers_of, memory_bound_of};
+use super::stats::{count_as_float, float, median};
 use readlab_record::{ReaderTiming, Record, TrialRecord};
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct ReaderShares<'a> {
     /// Fairness of the shares: the mean of Jain's index over rounds.
     pub fairness: Estimate,
     /// The rate of one of the readers divided by that of a reader alone, in the same rounds; `None`
-    /// where no reader was measured alone.
+    /// where no reader was measured alone, and for the reader alone itself.
     pub ratio_to_alone: Option<Estimate>,
 }
 
@@ -34,7 +34,8 @@ pub fn reader_shares(record: &Record) -> Vec<ReaderShares<'_>> {
     let alone = |it: &TrialRecord| {
         let is_it = |other: &&TrialRecord| {
             let same = (&other.trial.id, other.trial.state) == (&it.trial.id, it.trial.state);
-            same && bound_of(record, other) == bound_of(record, it) && count_of(record, other) == Some(1)
+            same && memory_bound_of(record, other) == memory_bound_of(record, it)
+                && concurrent_readers_of(record, other) == Some(1)
         };
         timed().find(is_it).map(|alone| rates_by_round(record, alone))
     };
@@ -47,7 +48,7 @@ impl<'a> ReaderShares<'a> {
         trial: &'a TrialRecord,
         alone: Option<&BTreeMap<u32, Vec<f64>>>,
     ) -> Option<ReaderShares<'a>> {
-        let (count, rounds) = (count_of(record, trial)?, rates_by_round(record, trial));
+        let (count, rounds) = (concurrent_readers_of(record, trial)?, rates_by_round(record, trial));
         let rate_per_reader = median(rounds.values().flatten().copied())?;
         let fairness = Estimate::mean(&rounds.values().map(|rates| fairness(rates)).collect::<Vec<_>>())?;
         let ratio_to_alone = alone.filter(|_| count > 1).and_then(|alone| {
@@ -63,9 +64,9 @@ impl<'a> ReaderShares<'a> {
 }
 
 fn rates_by_round(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> {
-    let whole = record.read_whole(it);
+    let whole = record.wholly_read_target(it);
     let all = whole.map_or(0, |facts| it.trial.bytes_out(facts));
-    let bytes = all / count_of(record, it).unwrap_or(1).max(1);
+    let bytes = all / concurrent_readers_of(record, it).unwrap_or(1).max(1);
     let rate = |timing: &ReaderTiming| float(bytes) * 1e9 / float(timing.wall_ns.max(1));
     let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
     for turn in &it.readers_turns {
@@ -77,7 +78,7 @@ fn rates_by_round(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> 
 /// Jain's index of fairness of these rates.
 fn fairness(rates: &[f64]) -> f64 {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-    if squares > 0.0 { sum * sum / (count(rates.len()) * squares) } else { 1.0 }
+    if squares > 0.0 { sum * sum / (count_as_float(rates.len()) * squares) } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Estimate {
         Estimate { value: outward(self.value), interval }
     }
 
-    /// Whether the whole interval is above zero.
+    /// Whether the whole interval is above zero; without an interval, whether the value is.
     pub fn is_clearly_positive(&self) -> bool {
         self.value > 0.0 && self.interval.is_none_or(|it| it.low > 0.0)
     }

@@ -20,9 +20,9 @@ pub struct SettingEffect<'a> {
     pub trial: &'a TrialRecord,
     pub target: &'a TargetFacts,
     /// The same trial under the settings that were found.
-    pub found_trial: &'a TrialRecord,
-    pub found_target: &'a TargetFacts,
-    /// How many times as fast the trial is as `found_trial`.
+    pub trial_with_initial_settings: &'a TrialRecord,
+    pub target_with_initial_settings: &'a TargetFacts,
+    /// How many times as fast the trial is as `trial_with_initial_settings`.
     pub ratio: SharedRatio,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn effects_on_wanted<'a>(
     let effect = |it: &'a TrialRecord| {
         let target = record.target_of(&it.trial).filter(|facts| !facts.has_initial_settings())?;
         let found =
-            find_under_found_settings(record, &measured, it, target).filter(|found| is_wanted(found))?;
+            find_under_initial_settings(record, &measured, it, target).filter(|found| is_wanted(found))?;
         let found_target = record.target_of(&found.trial)?;
         // One of several devices may have had the raced value already at the start.
         if target.settings_words() == found_target.settings_words() {
@@ -68,18 +68,24 @@ pub(crate) fn effects_on_wanted<'a>(
             )
         });
         let ratio = noise.ratio(it.trial.index, found.trial.index)?;
-        Some(SettingEffect { trial: it, target, found_trial: found, found_target, ratio })
+        Some(SettingEffect {
+            trial: it,
+            target,
+            trial_with_initial_settings: found,
+            target_with_initial_settings: found_target,
+            ratio,
+        })
     };
     measured.iter().copied().filter_map(effect).collect()
 }
 
 /// What trials must have in common to share their noise.
 fn condition(it: &TrialRecord) -> (CacheState, Work, Option<Archive>) {
-    (it.trial.state, it.trial.work, it.trial.decodes)
+    (it.trial.state, it.trial.work, it.trial.decoded_format)
 }
 
 /// The same trial as one on this target, under the settings that were found.
-fn find_under_found_settings<'a>(
+fn find_under_initial_settings<'a>(
     record: &Record,
     measured: &[&'a TrialRecord],
     it: &TrialRecord,
@@ -114,9 +120,9 @@ mod tests {
         let mut record = Record::new(testing::header());
         for (index, (value, is_found)) in [("128KiB", true), ("4MiB", false)].into_iter().enumerate() {
             let (name, value) = ("read-ahead".to_owned(), value.to_owned());
-            let settings = vec![SettingValue { name, value, is_found, is_read_back: true }];
+            let settings = vec![SettingValue { name, value, is_initial: is_found, is_read_back: true }];
             let facts = TargetFacts { path: "/f".to_owned(), settings, ..TargetFacts::default() };
-            record.add(testing::target(index, facts));
+            record.add(testing::target_line(index, facts));
         }
         let trials = [("rust/a", 0, 300), ("rust/a", 1, 100), ("rust/b", 0, 100), ("rust/b", 1, 125)];
         for (name, target, factor) in trials {
@@ -136,7 +142,11 @@ mod tests {
         let shown: Vec<(String, u64, Option<Significance>)> = effects
             .iter()
             .map(|it| {
-                (it.trial.trial.id.to_string(), u64::from(it.found_trial.trial.index), it.significance())
+                (
+                    it.trial.trial.id.to_string(),
+                    u64::from(it.trial_with_initial_settings.trial.index),
+                    it.significance(),
+                )
             })
             .collect();
         let (faster, slower) = (Some(Significance::Faster), Some(Significance::Slower));

@@ -3,7 +3,7 @@
 //! language.
 //!
 //! The built-in roster has the languages of the contenders that come with readlab. A record has the
-//! languages of contenders in a user's roster, in their receipts.
+//! languages of the contenders in a user's roster, in the receipts of these contenders.
 
 use super::roster::{Roster, RosterEntry};
 use readlab_model::trial::NearestNames;
@@ -28,6 +28,7 @@ impl Languages {
         languages
     }
 
+    /// The name of the first contender in this language; if there is none, the language is the name.
     pub fn contender_of<'a>(&'a self, language: &'a str) -> &'a str {
         self.0.iter().find(|(_, it)| *it == language).map_or(language, |(contender, _)| contender)
     }
@@ -42,6 +43,7 @@ impl Languages {
 pub struct LanguageChoice {
     /// The display names, in the order in which the user named them; empty for all languages.
     names: Vec<String>,
+    /// The languages of the contenders; `None` in the default choice, which admits all contenders.
     languages: Option<Languages>,
 }
 
@@ -80,6 +82,7 @@ impl LanguageChoice {
         &self.names
     }
 
+    /// True if the user chose the language of this contender, or all languages.
     pub fn admits(&self, contender: &str) -> bool {
         let language =
             self.languages.as_ref().map_or(contender, |languages| languages.language_of(contender));

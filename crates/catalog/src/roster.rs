@@ -37,7 +37,8 @@ pub struct RosterEntry {
     /// Commands that succeed if the contender's dependencies are installed. They run before a
     /// build, and to explain why the contender did not start.
     #[serde(default)]
-    pub dependency: Vec<Vec<String>>,
+    #[serde(rename = "dependency")]
+    pub dependency_checks: Vec<Vec<String>>,
     /// The command that starts the contender; the words of the protocol follow it. `{self}` is
     /// readlab's own program.
     pub run: Vec<String>,
@@ -49,15 +50,18 @@ pub struct RosterEntry {
     pub warmup: Warmup,
     /// True if the contender collects garbage after the last reading of a turn, before it answers.
     #[serde(default)]
-    pub collects: bool,
+    #[serde(rename = "collects")]
+    pub collects_garbage: bool,
     /// True if the contender only reads from servers. It is neither built nor used for targets that
     /// are files.
     #[serde(default)]
-    pub asks_servers: bool,
+    #[serde(rename = "asks_servers")]
+    pub is_server_only: bool,
     /// True if the contender is built for a run only if the user names it. A run of all contenders
     /// uses it if it is already built.
     #[serde(default)]
-    pub on_request: bool,
+    #[serde(rename = "on_request")]
+    pub is_built_on_request: bool,
     /// The language of the contender's programs, as reports name it; by default the contender's
     /// name.
     #[serde(default)]
@@ -67,13 +71,13 @@ pub struct RosterEntry {
     pub hint: Option<String>,
     /// The user's roster; `None` for contenders that come with readlab.
     #[serde(skip)]
-    pub file: Option<PathBuf>,
+    pub roster_path: Option<PathBuf>,
 }
 
 /// How a contender warms up after each start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub enum Warmup {
-    /// A fixed number of untimed readings, as the rules state.
+    /// A fixed number of untimed readings, which the plan of the run states.
     #[default]
     #[serde(rename = "readings")]
     Readings,
@@ -99,7 +103,7 @@ impl Roster {
         let refused = |cause: String| RosterError { path: path.to_owned(), cause };
         let text = std::fs::read_to_string(path).map_err(|cause| refused(cause.to_string()))?;
         let mut roster: Roster = toml::from_str(&text).map_err(|error| refused(toml_cause(&text, &error)))?;
-        roster.entries.iter_mut().for_each(|entry| entry.file = Some(path.to_owned()));
+        roster.entries.iter_mut().for_each(|entry| entry.roster_path = Some(path.to_owned()));
         Ok(roster)
     }
 

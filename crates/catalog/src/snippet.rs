@@ -24,20 +24,22 @@ const COMMENT_MARKS: [&str; 2] = ["//", "#"];
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Snippet {
     /// The file extension, which identifies the language: `rs`, `java`, `swift`.
-    pub language: &'static str,
+    #[serde(rename = "language")]
+    pub file_extension: &'static str,
     pub code: String,
 }
 
-/// The entry in `needs` for code whose safety the compiler does not check.
+/// The entry among the needs of a snippet for code whose safety the compiler does not check.
 const UNSAFE_NEED: &str = "unsafe code";
 
-/// The size of the code, and how many of its parts are unsafe; the smaller extent is simpler.
+/// The extent of code. Extents are ordered by the number of unsafe parts and then by the number of
+/// lines, so that the smaller extent is that of simpler code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CodeExtent {
     /// Number of parts (method, scan) that need unsafe code.
-    pub unsafe_parts: usize,
+    pub unsafe_part_count: usize,
     /// Number of lines, without blank lines and comments.
-    pub lines: usize,
+    pub line_count: usize,
 }
 
 /// The information in the first lines of a snippet, and the code that is shown.
@@ -48,12 +50,12 @@ struct SnippetHead {
 }
 
 /// True if a method needs nothing besides its language.
-pub fn is_easy(method: &MethodId) -> bool {
-    needs(method).is_some_and(|needs| needs.is_empty())
+pub fn needs_only_language(method: &MethodId) -> bool {
+    method_needs(method).is_some_and(|needs| needs.is_empty())
 }
 
 /// What a method with its scan needs of a program; `None` without a snippet.
-pub fn needs(method: &MethodId) -> Option<BTreeSet<&'static str>> {
+pub fn method_needs(method: &MethodId) -> Option<BTreeSet<&'static str>> {
     Some(snippet_heads(method)?.into_iter().flat_map(|head| head.needs).collect())
 }
 
@@ -63,8 +65,8 @@ pub fn code_extent(method: &MethodId) -> Option<CodeExtent> {
     let is_code = |line: &str| !line.is_empty() && !COMMENT_MARKS.iter().any(|mark| line.starts_with(mark));
     let lines = heads.iter().flat_map(|head| head.code.lines());
     Some(CodeExtent {
-        unsafe_parts: heads.iter().filter(|head| head.needs.contains(UNSAFE_NEED)).count(),
-        lines: lines.filter(|line| is_code(line.trim_start())).count(),
+        unsafe_part_count: heads.iter().filter(|head| head.needs.contains(UNSAFE_NEED)).count(),
+        line_count: lines.filter(|line| is_code(line.trim_start())).count(),
     })
 }
 
@@ -82,15 +84,15 @@ pub fn is_usual(method: &MethodId) -> bool {
     find_embedded(&method.contender, &method.method).is_some_and(|found| parse_head(found.3).is_usual)
 }
 
-/// The code of a method with these settings and, if there is one, of its scan; empty if no snippet
-/// is embedded.
-pub fn code(method: &MethodId, params: &Params) -> Vec<Snippet> {
+/// The snippets of a method and, if there is one, of its scan, with the values of these parameters;
+/// empty if no snippet is embedded.
+pub fn snippets_of_method(method: &MethodId, params: &Params) -> Vec<Snippet> {
     let scan = method.scan.as_ref().map(|scan| format!("scan/{scan}"));
     let found = [Some(method.method.clone()), scan].into_iter().flatten();
     let found = found.filter_map(|name| find_embedded(&method.contender, &name));
     found
         .map(|(_, _, language, text)| Snippet {
-            language,
+            file_extension: language,
             code: fill_placeholders(parse_head(text).code, params),
         })
         .collect()
@@ -165,13 +167,13 @@ mod tests {
 
     #[test]
     fn the_needs_of_a_method_and_its_scan_are_combined() {
-        assert_eq!(needs(&id("rust/buffered/iterator").method), Some(BTreeSet::new()));
-        let mapped = needs(&id("rust/mmap/avx2").method).unwrap();
+        assert_eq!(method_needs(&id("rust/buffered/iterator").method), Some(BTreeSet::new()));
+        let mapped = method_needs(&id("rust/mmap/avx2").method).unwrap();
         assert!(mapped.contains("unsafe code") && mapped.contains("the crate memmap2"), "{mapped:?}");
-        assert!(needs(&id("rust/read/memchr").method).unwrap().contains("the crate memchr"));
-        assert_eq!(needs(&id("foreign/read").method), None);
+        assert!(method_needs(&id("rust/read/memchr").method).unwrap().contains("the crate memchr"));
+        assert_eq!(method_needs(&id("foreign/read").method), None);
         let extent = |name: &str| super::code_extent(&id(name).method).unwrap();
-        assert_eq!(extent("rust/auto-safe").unsafe_parts, 0);
+        assert_eq!(extent("rust/auto-safe").unsafe_part_count, 0);
         assert!(extent("rust/auto-safe/avx2") < extent("rust/auto/avx2"));
         assert!(extent("rust/auto/memchr") < extent("rust/io_uring/memchr"), "short where both are unsafe");
         assert_eq!(super::code_extent(&id("foreign/read").method), None);
@@ -182,7 +184,7 @@ mod tests {
     fn parameter_values_are_filled_in_and_marks_removed() {
         let code = |name: &str| {
             let id = id(name);
-            super::code(&id.method, &id.params).remove(0).code
+            super::snippets_of_method(&id.method, &id.params).remove(0).code
         };
         assert!(code("rust/read/iterator@buffer=12345B").contains("usize = 12345;\n"));
         assert!(code("python/read@buffer=12345B").starts_with("BUFFER_BYTES = 12345\n"));
@@ -190,6 +192,6 @@ mod tests {
         let mapped = code("rust/mmap/iterator@threads=3,populate=1");
         assert!(mapped.contains("= 3;\n") && mapped.contains("= true;\n"), "{mapped}");
         assert!(!mapped.contains("// ="), "{mapped}");
-        assert!(super::code(&id("foreign/read").method, &Params::default()).is_empty());
+        assert!(super::snippets_of_method(&id("foreign/read").method, &Params::default()).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! The answer to a claim: the numbers found, and whether the claim holds by them.
 
 use readlab_analysis::compare::Unit;
-use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
+use readlab_analysis::stats::{Interval, IntervalRule, IntervalWithRule};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     pub value: f64,
-    // `None` if it is unknown.
+    // The 95 % interval of the value; `None` if it is unknown.
     #[serde(serialize_with = "Interval::serialize_ends")]
     #[schemars(with = "Option<[f64; 2]>")]
     pub ci95: Option<Interval>,
@@ -28,7 +28,7 @@ pub struct Estimate {
     /// Number of rounds with readings; for a ratio or a difference, that of the operand with fewer
     /// rounds. `None` if the value was not computed from readings.
     #[serde(skip)]
-    pub rounds: Option<usize>,
+    pub round_count: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -51,7 +51,7 @@ pub enum ShownNumbers {
     /// Ratios as shares of 1.
     Shares(Vec<ClaimNumber>),
     Values(Unit, Vec<ClaimNumber>),
-    /// Slopes in nanoseconds per byte and unit of a fact of the machine, after the fact's name.
+    /// The name of a fact of the machine, and slopes in nanoseconds per byte and unit of this fact.
     PerFact(String, Vec<ClaimNumber>),
     /// Counts of the pairs of an order.
     Pairs {
@@ -110,10 +110,10 @@ impl Estimate {
     }
 
     pub(super) fn with_ends(value: f64, ci95: Option<Interval>) -> Estimate {
-        Estimate { value, ci95, rule: None, rounds: None }
+        Estimate { value, ci95, rule: None, round_count: None }
     }
 
-    pub(super) fn with_rule(value: f64, ci95: RuledInterval) -> Estimate {
-        Estimate { value, ci95: Some(ci95.ends), rule: Some(ci95.rule), rounds: None }
+    pub(super) fn with_rule(value: f64, ci95: IntervalWithRule) -> Estimate {
+        Estimate { value, ci95: Some(ci95.ends), rule: Some(ci95.rule), round_count: None }
     }
 }

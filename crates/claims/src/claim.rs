@@ -13,10 +13,10 @@ use std::ops::RangeInclusive;
 pub struct ClaimsFile {
     pub name: String,
     /// The publication, in one line.
-    pub source: String,
+    pub publication: String,
     /// The name of the publication's tables in readlab, such as `urlsession`; `None` if it
     /// published none.
-    pub published: Option<String>,
+    pub tables_name: Option<String>,
     /// The records that can answer the claims.
     pub answered_by: AnsweredBy,
     pub claims: Vec<Claim>,
@@ -28,18 +28,19 @@ pub enum AnsweredBy {
     Suite(String),
     Sweep,
     /// Any record: a user's own claims.
-    Anything,
+    AnyRecord,
 }
 
 // One claim, or one possible answer to an open question.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Claim {
     // The claim, paraphrased.
-    pub says: String,
+    #[serde(rename = "says")]
+    pub statement: String,
     /// The part of the publication that contains the claim.
     #[serde(rename = "where")]
     pub place: String,
-    /// The open question that the claim may answer.
+    /// The open question that the claim may answer; `None` for a claim that the publication makes.
     pub question: Option<String>,
     #[serde(skip)]
     pub expression: Expression,
@@ -110,7 +111,7 @@ pub struct Quantity {
     /// The bound on memory of a pressed trial; with `None`, any bound.
     pub memory: Option<MemoryBound>,
     /// For a sweep, only files of these sizes.
-    pub sizes: Option<RangeInclusive<u64>>,
+    pub size_range_bytes: Option<RangeInclusive<u64>>,
 }
 
 impl Expression {

@@ -1,4 +1,5 @@
-//! An answer for programs: the verdict as a word, and the numbers with their intervals.
+//! An answer as the JSON export has it: the verdict as a word, and the numbers with their
+//! intervals.
 
 use super::answer::{Answer, ClaimNumber, ShownNumbers, Verdict};
 use readlab_analysis::compare::Unit;

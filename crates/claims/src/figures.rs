@@ -1,5 +1,5 @@
-//! The figures of one side, which is a machine of a published table or a record. Quantities of
-//! claims are looked up here.
+//! The figures of one side: of a machine of a published table, or of a record. Finds the number of
+//! a claim's quantity among these figures.
 
 use super::claim::Quantity;
 use super::metric::Metric;
@@ -21,7 +21,7 @@ pub(super) const DRIVE_NAME: &str = "the drive";
 const STORED_FACT: &str = "stored_bytes";
 
 /// The name of the side whose figures come from a record.
-pub const HERE: &str = "here";
+pub const RECORD_SIDE_NAME: &str = "here";
 
 #[derive(Debug, Clone)]
 pub(super) struct Dataset<'a> {
@@ -45,13 +45,13 @@ pub(super) enum MissingFigure {
 
 impl<'a> Dataset<'a> {
     /// The machines of a publication; empty where the name is unknown.
-    pub(super) fn published(name: &str) -> Vec<Dataset<'static>> {
+    pub(super) fn of_publication(name: &str) -> Vec<Dataset<'static>> {
         let sides = published::sides(name).unwrap_or_default();
         sides.into_iter().map(|side| Dataset { side, record: None }).collect()
     }
 
     pub(super) fn of_record(record: &'a Record) -> Dataset<'a> {
-        let side = Side::of_record(record, HERE, "");
+        let side = Side::of_record(record, RECORD_SIDE_NAME, "");
         Dataset { side, record: Some(record) }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Dataset<'a> {
 
     fn table_operand(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
         let metric = quantity.published_metric.unwrap_or(quantity.metric);
-        if quantity.sizes.is_some() && quantity.published_metric.is_none() {
+        if quantity.size_range_bytes.is_some() && quantity.published_metric.is_none() {
             return Err(MissingFigure::NoNumber("its tables do not list single sizes".to_owned()));
         }
         let case = self.case(quantity)?;
@@ -129,7 +129,7 @@ impl<'a> Dataset<'a> {
     fn trial_operand(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
         let (case, Quantity { trial, metric, .. }) = (self.case(quantity)?, quantity);
         let unmeasured = |why: String| Err(MissingFigure::Unmeasured { trial: trial.clone(), why });
-        if let Some(outcome) = &case.unmeasured {
+        if let Some(outcome) = &case.why_unmeasured {
             let why = outcome.reason().unwrap_or("no reading counts");
             return unmeasured(format!("{}: {why}", outcome.word()));
         }
@@ -140,17 +140,18 @@ impl<'a> Dataset<'a> {
         metric_operand(case, *metric).ok_or_else(lack)
     }
 
-    /// The case that a quantity names. Several cases may have the name: as their label or their
-    /// trial's name, on a file or a server, cold or warm, under different bounds on memory.
-    /// Measured cases are preferred, then labels to names of trials, files to servers, and cold to
-    /// warm. A published table has no bounds on memory, and most have no cache states, so neither
-    /// is compared there.
+    /// The case that a quantity names. The name may fit several cases: it may be the label of one
+    /// and the name of another's trial, and both may be read from a file or a server, in several
+    /// states and under several bounds on memory. The choice prefers a case with readings, then the
+    /// case with this label, then a file to a server, then cold to warm. In a published table,
+    /// bounds on memory and unknown cache states are not compared.
     fn case(&self, quantity: &Quantity) -> Result<&Case, MissingFigure> {
         let is_meant = |case: &&Case| {
             let is_unknown = self.record.is_none() && !has_known_state(case);
             let state = is_unknown || quantity.state.is_none() || case.key.state == quantity.state;
-            let memory =
-                self.record.is_none() || quantity.memory.is_none() || case.key.memory == quantity.memory;
+            let memory = self.record.is_none()
+                || quantity.memory.is_none()
+                || case.key.memory_bound == quantity.memory;
             state && memory && case.names.contains(&quantity.trial)
         };
         let found = self.side.cases.iter().filter(is_meant).min_by_key(|case| {
@@ -194,7 +195,7 @@ fn metric_operand(case: &Case, metric: Metric) -> Option<Operand> {
 }
 
 fn read_bytes_operand(case: &Case) -> Option<Operand> {
-    let bytes = float(case.key.size_bytes?) * float(case.key.readers.unwrap_or(1));
+    let bytes = float(case.key.size_bytes?) * float(case.key.reader_count.unwrap_or(1));
     Some(Operand::exact(bytes))
 }
 
@@ -214,12 +215,18 @@ mod tests {
 
     #[test]
     fn the_stored_size_of_a_published_file_is_what_the_device_was_read_for() {
-        let mut figures = Dataset::published("newlines").swap_remove(0);
+        let mut figures = Dataset::of_publication("newlines").swap_remove(0);
         figures.side.facts.insert(STORED_FACT.to_owned(), 5_300_000_000_u64.into());
         let number = |metric| {
             let (trial, published_metric) = ("Mmap".to_owned(), None);
-            let quantity =
-                Quantity { trial, metric, published_metric, state: None, memory: None, sizes: None };
+            let quantity = Quantity {
+                trial,
+                metric,
+                published_metric,
+                state: None,
+                memory: None,
+                size_range_bytes: None,
+            };
             figures.operand(&quantity).map(|operand| operand.estimate().value)
         };
         assert_eq!(number(Metric::Measure(Measure::Device)), Ok(5.3e9));

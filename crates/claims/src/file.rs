@@ -3,7 +3,7 @@
 
 use super::claim::{AnsweredBy, ClaimsFile};
 use super::judge::{JudgedClaims, judge};
-use super::line::FileLines;
+use super::line::ClaimsFileToml;
 use readlab_record::{Record, RunKind};
 use readlab_system::terminal::printable::{cause_with_position, toml_cause};
 use std::io;
@@ -26,7 +26,7 @@ pub fn read(path: &Path) -> Result<ClaimsFile, ClaimsError> {
 }
 
 pub fn parse(text: &str) -> Result<ClaimsFile, String> {
-    let lines: FileLines = toml::from_str(text).map_err(|error| toml_cause(text, &error))?;
+    let lines: ClaimsFileToml = toml::from_str(text).map_err(|error| toml_cause(text, &error))?;
     lines.into_claims_file().map_err(|wrong| cause_with_position(text, wrong.offset_bytes, &wrong.cause))
 }
 
@@ -40,20 +40,20 @@ const BUILT_IN: [(&str, &str); 6] = [
     ("lucene-directories", include_str!("../carried/published/claims/lucene-directories.toml")),
 ];
 
-pub fn names() -> Vec<&'static str> {
+pub fn built_in_names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()
 }
 
-pub fn find(name: &str) -> Result<ClaimsFile, ClaimsError> {
+pub fn find_built_in(name: &str) -> Result<ClaimsFile, ClaimsError> {
     let found = BUILT_IN.iter().find(|(known, _)| *known == name);
-    let (_, text) =
-        found.ok_or_else(|| ClaimsError::Unknown { name: name.to_owned(), known: names().join(", ") })?;
+    let (_, text) = found
+        .ok_or_else(|| ClaimsError::Unknown { name: name.to_owned(), known: built_in_names().join(", ") })?;
     Ok(parse(text).expect("the built-in claims are checked by a test"))
 }
 
 /// The built-in claims that a record answers: those of its suite, or those about sweeps.
 pub fn built_in_for_record(record: &Record) -> Vec<ClaimsFile> {
-    let all = names().into_iter().filter_map(|name| find(name).ok());
+    let all = built_in_names().into_iter().filter_map(|name| find_built_in(name).ok());
     all.filter(|file| answers_claims(record, &file.answered_by)).collect()
 }
 
@@ -68,7 +68,7 @@ fn answers_claims(record: &Record, by: &AnsweredBy) -> bool {
         // options.
         AnsweredBy::Suite(name) => header.kind == RunKind::Suite && header.command.contains(name),
         AnsweredBy::Sweep => header.kind == RunKind::Sweep,
-        AnsweredBy::Anything => true,
+        AnsweredBy::AnyRecord => true,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The judgement of claims, by the publication's own figures and by a record.
 //!
 //! A claim about several pairs or machines does not hold as soon as one number is clearly beyond a
-//! bound, and holds only if all numbers are clearly within. Clearly means with the whole 95 %
-//! interval. A published number without an interval is taken as exact; a number of a record without
-//! an interval decides nothing.
+//! bound, and holds only if all numbers are clearly within. A number is clearly beyond or within if
+//! its whole 95 % interval is. A published number without an interval is taken as exact; a number
+//! of a record without an interval decides nothing.
 
 use super::answer::{Answer, ClaimNumber, Estimate, ShownNumbers, Verdict};
 use super::bounds::{Bounds, Position};
@@ -25,7 +25,8 @@ use serde::Serialize;
 pub struct JudgedClaims {
     pub name: String,
     /// The publication, in one line.
-    pub source: String,
+    #[serde(rename = "source")]
+    pub publication: String,
     // In the order of their file.
     pub claims: Vec<JudgedClaim>,
 }
@@ -37,27 +38,28 @@ pub struct JudgedClaim {
     pub claim: Claim,
     #[serde(rename = "by_its_own_figures")]
     #[schemars(with = "AnswerExport<'static>")]
-    pub own: Answer,
+    pub own_answer: Answer,
     /// The answer by a record; `null` if claims are judged without one.
     #[schemars(with = "Option<AnswerExport<'static>>")]
-    pub here: Option<Answer>,
+    #[serde(rename = "here")]
+    pub record_answer: Option<Answer>,
 }
 
 pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
-    let published = file.published.as_deref().map(Dataset::published).unwrap_or_default();
+    let published = file.tables_name.as_deref().map(Dataset::of_publication).unwrap_or_default();
     let here = record.map(Dataset::of_record);
     let claim = |claim: &Claim| JudgedClaim {
         claim: claim.clone(),
-        own: if published.is_empty() {
+        own_answer: if published.is_empty() {
             Answer::undecided("readlab has no table of it")
         } else {
             judge_by_own_figures(claim, &published)
         },
-        here: here.as_ref().map(|here| judge_by_record(claim, &published, here)),
+        record_answer: here.as_ref().map(|here| judge_by_record(claim, &published, here)),
     };
     JudgedClaims {
         name: file.name.clone(),
-        source: file.source.clone(),
+        publication: file.publication.clone(),
         claims: file.claims.iter().map(claim).collect(),
     }
 }
@@ -96,7 +98,7 @@ fn judge_by_record(claim: &Claim, published: &[Dataset], here: &Dataset) -> Answ
             }
         }
         Expression::Slope { quantity, fact, factor_max } => {
-            machines::judge_by_line(published, here, quantity, fact, *factor_max)
+            machines::judge_by_fitted_line(published, here, quantity, fact, *factor_max)
         }
         numbers => match why_memory_is_incomparable(numbers, published, here) {
             Some(lack) => Answer::undecided(lack.to_string()),
@@ -181,8 +183,8 @@ pub(super) struct Tally {
     has_record_side: bool,
     numbers: Vec<ClaimNumber>,
     outside_count: usize,
-    /// The number that is farthest beyond a bound, after its distance from the bound; `None` if no
-    /// number is beyond one.
+    /// The largest distance of a number beyond a bound, and that number; `None` if no number is
+    /// beyond a bound.
     farthest_beyond: Option<(f64, ClaimNumber)>,
     straddling_count: usize,
     /// The numbers that decide nothing because they have no interval.
@@ -276,7 +278,7 @@ impl Tally {
 
 /// Why a number of a record has no interval.
 fn why_no_interval(number: &Estimate) -> &'static str {
-    match number.rounds {
+    match number.round_count {
         None => "the number has no interval",
         Some(0 | 1) => ONE_ROUND_WORDS,
         Some(_) => FEW_READINGS_WORDS,
@@ -293,7 +295,7 @@ mod tests {
             [(Some(1), ONE_ROUND_WORDS), (Some(3), FEW_READINGS_WORDS), (None, "the number has no interval")];
         for (rounds, why) in whys {
             let mut tally = Tally::new(Bounds::ABOVE_ONE, true);
-            tally.add("a", "here", Ok(Estimate { rounds, ..Estimate::without_interval(4.0) }));
+            tally.add("a", "here", Ok(Estimate { round_count: rounds, ..Estimate::without_interval(4.0) }));
             let answer = tally.answer(ShownNumbers::Times);
             assert_eq!(answer.verdict, Verdict::Undecided(why.to_owned()));
         }

@@ -25,8 +25,10 @@ mod tests;
 pub use answer::{Answer, ClaimNumber, Estimate, ShownNumbers, Verdict};
 pub use bounds::Bounds;
 pub use claim::{AnsweredBy, Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
-pub use figures::HERE;
-pub use file::{ClaimsError, built_in_for_record, find, judge_built_in, names, parse, read};
+pub use figures::RECORD_SIDE_NAME;
+pub use file::{
+    ClaimsError, built_in_for_record, built_in_names, find_built_in, judge_built_in, parse, read,
+};
 pub use judge::{JudgedClaim, JudgedClaims, judge};
 pub use metric::Metric;
 

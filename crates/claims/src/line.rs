@@ -1,5 +1,5 @@
 //! The contents of a claims file as TOML holds them, with byte offsets, so that an error can name
-//! the line. A table says which fields belong to which kind of expression.
+//! the line. `KINDS` says which fields belong to which kind of expression.
 
 use super::bounds::Bounds;
 use super::claim::{AnsweredBy, Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
@@ -20,26 +20,30 @@ pub(super) struct ParseError {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct FileLines {
+pub(super) struct ClaimsFileToml {
     name: String,
-    source: String,
-    published: Option<String>,
+    #[serde(rename = "source")]
+    publication: String,
+    #[serde(rename = "published")]
+    tables_name: Option<String>,
     suite: Option<String>,
     #[serde(default)]
-    sweep: bool,
+    #[serde(rename = "sweep")]
+    is_about_sweep: bool,
     state: Option<CacheState>,
     #[serde(rename = "claim")]
-    claims: Vec<ClaimLines>,
+    claims: Vec<ClaimToml>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ClaimLines {
-    says: String,
+struct ClaimToml {
+    #[serde(rename = "says")]
+    statement: String,
     #[serde(rename = "where")]
     place: String,
     question: Option<String>,
-    kind: Spanned<Kind>,
+    kind: Spanned<ExpressionKind>,
     metric: Option<Spanned<Metric>>,
     to_metric: Option<Spanned<Metric>>,
     published_metric: Option<Spanned<Metric>>,
@@ -48,22 +52,29 @@ struct ClaimLines {
     memory: Option<Spanned<MemoryBound>>,
     to_memory: Option<Spanned<MemoryBound>>,
     sizes: Option<Spanned<String>>,
-    pairs: Option<Spanned<Vec<PairLine>>>,
+    pairs: Option<Spanned<Vec<PairToml>>>,
     trials: Option<Spanned<Vec<String>>>,
-    of: Option<Spanned<String>>,
-    to: Option<Spanned<String>>,
-    same: Option<Spanned<String>>,
-    over: Option<Spanned<String>>,
-    within: Option<Spanned<f64>>,
+    #[serde(rename = "of")]
+    machine: Option<Spanned<String>>,
+    #[serde(rename = "to")]
+    reference_machine: Option<Spanned<String>>,
+    #[serde(rename = "same")]
+    shared_fact: Option<Spanned<String>>,
+    #[serde(rename = "over")]
+    slope_fact: Option<Spanned<String>>,
+    #[serde(rename = "within")]
+    factor_max: Option<Spanned<f64>>,
     at_least: Option<Spanned<f64>>,
     at_most: Option<Spanned<f64>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PairLine {
-    of: OneOrMany,
-    to: String,
+struct PairToml {
+    #[serde(rename = "of")]
+    trials: OneOrMany,
+    #[serde(rename = "to")]
+    reference_trial: String,
 }
 
 /// One trial, or several, each of which makes a pair.
@@ -76,7 +87,7 @@ enum OneOrMany {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum ExpressionKind {
     Ratio,
     Share,
     Difference,
@@ -89,7 +100,7 @@ enum Kind {
 
 /// The fields that a kind of expression requires and accepts, beside the fields of every claim.
 struct KindFields {
-    kind: Kind,
+    kind: ExpressionKind,
     kind_word: &'static str,
     required_fields: &'static [&'static str],
     optional_fields: &'static [&'static str],
@@ -98,29 +109,37 @@ struct KindFields {
 
 const KINDS: [KindFields; 8] = [
     kind_with_bounds(
-        (Kind::Ratio, "ratio"),
+        (ExpressionKind::Ratio, "ratio"),
         &["pairs"],
         &["metric", "to_metric", "published_metric", "state", "to_state", "memory", "to_memory", "sizes"],
     ),
     kind_with_bounds(
-        (Kind::Share, "share"),
+        (ExpressionKind::Share, "share"),
         &["trials", "metric", "to_metric"],
         &["published_metric", "state", "memory", "sizes"],
     ),
-    kind_with_bounds((Kind::Difference, "difference"), &["pairs"], &["metric", "state", "to_state"]),
     kind_with_bounds(
-        (Kind::Value, "value"),
+        (ExpressionKind::Difference, "difference"),
+        &["pairs"],
+        &["metric", "state", "to_state"],
+    ),
+    kind_with_bounds(
+        (ExpressionKind::Value, "value"),
         &["trials", "metric"],
         &["published_metric", "state", "memory", "sizes"],
     ),
-    kind_without_bounds((Kind::Order, "order")),
-    kind_without_bounds((Kind::SameOrder, "same_order")),
-    kind_with_bounds((Kind::Machines, "machines"), &["trials", "of", "to"], &["metric", "state", "same"]),
-    kind_with_bounds((Kind::Slope, "slope"), &["trials", "over", "within"], &["state"]),
+    kind_without_bounds((ExpressionKind::Order, "order")),
+    kind_without_bounds((ExpressionKind::SameOrder, "same_order")),
+    kind_with_bounds(
+        (ExpressionKind::Machines, "machines"),
+        &["trials", "of", "to"],
+        &["metric", "state", "same"],
+    ),
+    kind_with_bounds((ExpressionKind::Slope, "slope"), &["trials", "over", "within"], &["state"]),
 ];
 
 const fn kind_with_bounds(
-    (kind, kind_word): (Kind, &'static str),
+    (kind, kind_word): (ExpressionKind, &'static str),
     required_fields: &'static [&'static str],
     optional_fields: &'static [&'static str],
 ) -> KindFields {
@@ -129,7 +148,7 @@ const fn kind_with_bounds(
 
 /// The fields of a claim about the order of trials. Such a claim has no bounds, because it says
 /// which number is smaller, not by how much.
-const fn kind_without_bounds((kind, kind_word): (Kind, &'static str)) -> KindFields {
+const fn kind_without_bounds((kind, kind_word): (ExpressionKind, &'static str)) -> KindFields {
     KindFields {
         kind,
         kind_word,
@@ -149,26 +168,40 @@ impl OneOrMany {
     }
 }
 
-impl FileLines {
+impl ClaimsFileToml {
     /// Converts the file to claims, if all expressions are valid.
     pub(super) fn into_claims_file(self) -> Result<ClaimsFile, ParseError> {
-        let FileLines { name, source, published, suite, sweep, state, claims } = self;
+        let ClaimsFileToml {
+            name,
+            publication: source,
+            tables_name: published,
+            suite,
+            is_about_sweep: sweep,
+            state,
+            claims,
+        } = self;
         let claims = claims.into_iter().map(|lines| lines.into_claim(state)).collect::<Result<_, _>>()?;
         let answered_by = match (suite, sweep) {
             (Some(suite), _) => AnsweredBy::Suite(suite),
             (None, true) => AnsweredBy::Sweep,
-            (None, false) => AnsweredBy::Anything,
+            (None, false) => AnsweredBy::AnyRecord,
         };
-        Ok(ClaimsFile { name, source, published, answered_by, claims })
+        Ok(ClaimsFile { name, publication: source, tables_name: published, answered_by, claims })
     }
 }
 
-impl ClaimLines {
+impl ClaimToml {
     fn into_claim(self, state: Option<CacheState>) -> Result<Claim, ParseError> {
         self.check_fields()?;
         let bounds = self.bounds()?;
         let expression = self.expression(state)?;
-        Ok(Claim { says: self.says, place: self.place, question: self.question, expression, bounds })
+        Ok(Claim {
+            statement: self.statement,
+            place: self.place,
+            question: self.question,
+            expression,
+            bounds,
+        })
     }
 
     /// The fields that are set and that only some kinds accept, with their offsets in bytes.
@@ -187,11 +220,11 @@ impl ClaimLines {
             at("sizes", self.sizes.as_ref()),
             at("pairs", self.pairs.as_ref()),
             at("trials", self.trials.as_ref()),
-            at("of", self.of.as_ref()),
-            at("to", self.to.as_ref()),
-            at("same", self.same.as_ref()),
-            at("over", self.over.as_ref()),
-            at("within", self.within.as_ref()),
+            at("of", self.machine.as_ref()),
+            at("to", self.reference_machine.as_ref()),
+            at("same", self.shared_fact.as_ref()),
+            at("over", self.slope_fact.as_ref()),
+            at("within", self.factor_max.as_ref()),
             at("at_least", self.at_least.as_ref()),
             at("at_most", self.at_most.as_ref()),
         ];
@@ -251,28 +284,30 @@ impl ClaimLines {
 
     fn expression(&self, state: Option<CacheState>) -> Result<Expression, ParseError> {
         Ok(match self.kind.get_ref() {
-            Kind::Ratio => Expression::Ratio { pairs: self.pairs(state)?, form: RatioForm::Times },
-            Kind::Share => Expression::Ratio { pairs: self.share_pairs(state)?, form: RatioForm::Share },
-            Kind::Difference => Expression::Difference(self.pairs(state)?),
-            Kind::Value => Expression::Value(self.trial_quantities(state, 1)?),
-            Kind::Order => Expression::Order(self.trial_quantities(state, 2)?),
-            Kind::SameOrder => Expression::SameOrder(self.trial_quantities(state, 2)?),
-            Kind::Machines => Expression::Machines {
+            ExpressionKind::Ratio => Expression::Ratio { pairs: self.pairs(state)?, form: RatioForm::Times },
+            ExpressionKind::Share => {
+                Expression::Ratio { pairs: self.share_pairs(state)?, form: RatioForm::Share }
+            }
+            ExpressionKind::Difference => Expression::Difference(self.pairs(state)?),
+            ExpressionKind::Value => Expression::Value(self.trial_quantities(state, 1)?),
+            ExpressionKind::Order => Expression::Order(self.trial_quantities(state, 2)?),
+            ExpressionKind::SameOrder => Expression::SameOrder(self.trial_quantities(state, 2)?),
+            ExpressionKind::Machines => Expression::Machines {
                 trials: self.trial_quantities(state, 1)?,
-                machine: text_or_empty(self.of.as_ref()),
-                reference_machine: text_or_empty(self.to.as_ref()),
-                shared_fact: self.same.as_ref().map(|it| it.get_ref().clone()),
+                machine: text_or_empty(self.machine.as_ref()),
+                reference_machine: text_or_empty(self.reference_machine.as_ref()),
+                shared_fact: self.shared_fact.as_ref().map(|it| it.get_ref().clone()),
             },
-            Kind::Slope => Expression::Slope {
+            ExpressionKind::Slope => Expression::Slope {
                 quantity: self.trial_quantities(state, 1)?.swap_remove(0),
-                fact: text_or_empty(self.over.as_ref()),
+                fact: text_or_empty(self.slope_fact.as_ref()),
                 factor_max: self.factor_max()?,
             },
         })
     }
 
     fn factor_max(&self) -> Result<f64, ParseError> {
-        match &self.within {
+        match &self.factor_max {
             Some(within) if *within.get_ref() > 1.0 && within.get_ref().is_finite() => Ok(*within.get_ref()),
             Some(within) => Err(parse_error(within, "expected a factor above 1".to_owned())),
             None => Ok(f64::INFINITY),
@@ -286,7 +321,7 @@ impl ClaimLines {
             published_metric: self.published_metric.as_ref().map(|it| *it.get_ref()),
             state: self.state.as_ref().map(|it| *it.get_ref()).or(state_under(&self.memory)).or(state),
             memory: self.memory.as_ref().map(|it| *it.get_ref()),
-            sizes: self.sizes.as_ref().map(parse_sizes).transpose()?,
+            size_range_bytes: self.sizes.as_ref().map(parse_sizes).transpose()?,
         })
     }
 
@@ -316,11 +351,14 @@ impl ClaimLines {
                 published_metric: None,
                 state: to_state.or(state_under(&self.to_memory)).or(of.state),
                 memory: self.to_memory.as_ref().map(|it| *it.get_ref()).or(of_same_state),
-                sizes: None,
+                size_range_bytes: None,
             };
             Ok(Pair { quantity: of, reference: to })
         };
-        let all = pairs.get_ref().iter().flat_map(|line| line.of.names().map(|of| pair(of, &line.to)));
+        let all = pairs
+            .get_ref()
+            .iter()
+            .flat_map(|line| line.trials.names().map(|of| pair(of, &line.reference_trial)));
         all.collect()
     }
 

@@ -93,7 +93,7 @@ pub(super) fn judge_slope(machines: &[Dataset], of: &Quantity, fact: &str, bound
 }
 
 /// Judges a record's time per byte, divided by the time that the line predicts.
-pub(super) fn judge_by_line(
+pub(super) fn judge_by_fitted_line(
     machines: &[Dataset],
     here: &Dataset,
     of: &Quantity,

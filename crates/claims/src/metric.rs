@@ -15,8 +15,8 @@ pub enum Metric {
     FixedCost,
 }
 
-const SIZE: &str = "size";
-const FIXED_COST: &str = "fixed";
+const SIZE_WORD: &str = "size";
+const FIXED_COST_WORD: &str = "fixed";
 
 impl Metric {
     /// Wall time, the default metric.
@@ -31,7 +31,7 @@ impl Metric {
             Metric::Measure(Measure::Slope) => "rate by the slope",
             Metric::Measure(Measure::Most) => "highest rate",
             Metric::Measure(measure) => measure.word(),
-            Metric::Size => SIZE,
+            Metric::Size => SIZE_WORD,
             Metric::FixedCost => "fixed cost",
         }
     }
@@ -50,11 +50,11 @@ impl TryFrom<String> for Metric {
 
     fn try_from(word: String) -> Result<Metric, String> {
         match word.as_str() {
-            SIZE => Ok(Metric::Size),
-            FIXED_COST => Ok(Metric::FixedCost),
+            SIZE_WORD => Ok(Metric::Size),
+            FIXED_COST_WORD => Ok(Metric::FixedCost),
             _ => word.parse().map(Metric::Measure).map_err(|_| {
                 let measures = <Measure as clap::ValueEnum>::value_variants().iter().map(|it| it.word());
-                let known: Vec<&str> = measures.chain([SIZE, FIXED_COST]).collect();
+                let known: Vec<&str> = measures.chain([SIZE_WORD, FIXED_COST_WORD]).collect();
                 format!("unknown metric '{word}', expected one of {}", known.join(", "))
             }),
         }

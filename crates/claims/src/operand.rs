@@ -4,14 +4,15 @@
 use super::answer::Estimate;
 use readlab_analysis::compare::CaseNoise;
 use readlab_analysis::stats::{
-    self, Confidence, Interval, IntervalRule, LogMedian, Observation, RuledInterval, SharedVariance,
+    self, Confidence, Interval, IntervalRule, IntervalWithRule, LogMedian, Observation, SharedVariance,
 };
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operand {
     Readings {
-        /// Readings of operands with the same name were made in the same rounds.
+        /// The name of the rounds in which the readings were made. Operands with the same name here
+        /// share their rounds.
         round_group: String,
         observations: Vec<Observation>,
         /// The noise pooled over all trials of the cache state; `None` if the numbers are neither
@@ -39,13 +40,13 @@ impl Operand {
                 let median = stats::median(observations.iter().map(|it| it.value)).unwrap_or(f64::NAN);
                 let ci95 = stats::median_interval(observations, Confidence::REPORTED);
                 let rule = ci95.map(|_| IntervalRule::SignTest);
-                Estimate { value: median, ci95, rule, rounds: self.round_count() }
+                Estimate { value: median, ci95, rule, round_count: self.round_count() }
             }
         }
     }
 
-    /// This number divided by another: round by round if both were read in the same rounds,
-    /// otherwise by the medians.
+    /// This number divided by another: by their pooled noise if they share it; otherwise round by
+    /// round if both were read in the same rounds; otherwise by the medians.
     pub(super) fn divided_by(&self, to: &Operand) -> Estimate {
         let shared = self.noise().zip(to.noise()).and_then(|(number, to)| number.ratio_to(to));
         if let Some((value, ci95)) = shared.and_then(|it| Some((it.estimate, it.ci95?))) {
@@ -62,7 +63,7 @@ impl Operand {
             value: ratio.estimate,
             ci95: ratio.ci95,
             rule: ratio.rule,
-            rounds: self.smaller_round_count(to),
+            round_count: self.smaller_round_count(to),
         }
     }
 
@@ -72,7 +73,7 @@ impl Operand {
         let paired =
             self.observations_of_same_rounds(from).and_then(|(number, from)| stats::difference(number, from));
         if let Some((value, ends)) = paired.and_then(|found| Some((found.estimate, found.ci95?))) {
-            return Estimate::with_rule(value, RuledInterval { ends, rule: IntervalRule::SignedRank });
+            return Estimate::with_rule(value, IntervalWithRule { ends, rule: IntervalRule::SignedRank });
         }
         let (a, b) = (self.estimate(), from.estimate());
         let value = a.value - b.value;
@@ -83,7 +84,7 @@ impl Operand {
             high: value + (of_a.high - a.value).hypot(b.value - of_b.low),
         });
         let rule = ci95.and_then(|_| IntervalRule::of_both(a.rule, b.rule));
-        Estimate { value, ci95, rule, rounds: self.smaller_round_count(from) }
+        Estimate { value, ci95, rule, round_count: self.smaller_round_count(from) }
     }
 
     /// Number of rounds with readings; `None` if the number was not computed from readings.
@@ -92,7 +93,7 @@ impl Operand {
             Operand::Readings { observations, .. } => {
                 Some(observations.iter().map(|it| it.round).collect::<BTreeSet<u32>>().len())
             }
-            Operand::Single(estimate) => estimate.rounds,
+            Operand::Single(estimate) => estimate.round_count,
         }
     }
 
@@ -197,8 +198,8 @@ mod tests {
         {
             assert_eq!((estimate.ci95, estimate.rule), (None, None));
         }
-        assert_eq!(few.divided_by(&Operand::exact(2e6)).rounds, Some(3));
-        assert_eq!(few.minus(&readings("warm", &[1e6])).rounds, Some(1), "the fewer of both");
+        assert_eq!(few.divided_by(&Operand::exact(2e6)).round_count, Some(3));
+        assert_eq!(few.minus(&readings("warm", &[1e6])).round_count, Some(1), "the fewer of both");
         let ratio = readings("cold", &[4e6; 6]).divided_by(&Operand::exact(2e6));
         assert!((ratio.value - 2.0).abs() < 1e-9 && ratio.ci95.is_some());
     }

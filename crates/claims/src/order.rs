@@ -11,7 +11,7 @@ use super::operand::Operand;
 struct PairCount {
     in_order: usize,
     reversed: usize,
-    /// Ties, and pairs without an interval.
+    /// Number of pairs that tie, or that have no interval.
     unclear: usize,
     missing_reasons: Vec<String>,
     /// The reversed pair with the lowest ratio; `None` if no pair is reversed.

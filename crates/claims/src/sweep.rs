@@ -9,7 +9,7 @@ use super::operand::Operand;
 use readlab_analysis::compare::Measure;
 use readlab_analysis::stats::{self, Interval, LeastSquares, Observation, RelativeErrors};
 use readlab_model::units::Bytes;
-use readlab_record::{Point, Record, SweepSeries};
+use readlab_record::{Record, SweepPoint, SweepSeries};
 use std::ops::RangeInclusive;
 
 /// The names that publications use for plain writing and plain reading.
@@ -26,7 +26,7 @@ pub(super) fn series_operand(record: &Record, quantity: &Quantity) -> Result<Ope
         }
         Metric::FixedCost => fitted_line(series).map(|fit| fixed_cost(&fit)).ok_or_else(no_line_error),
         Metric::Measure(Measure::Most) => highest_rate(series).ok_or_else(no_line_error),
-        metric => file_readings(series, metric, quantity.sizes.as_ref()),
+        metric => file_readings(series, metric, quantity.size_range_bytes.as_ref()),
     }
 }
 
@@ -46,7 +46,7 @@ fn no_line_error() -> MissingFigure {
 /// a time grows with the size. With ordinary least squares, as published, a fixed cost of
 /// microseconds has an interval of milliseconds.
 fn fitted_line(series: &SweepSeries) -> Option<LeastSquares<RelativeErrors>> {
-    stats::weighted_least_squares(&series.times())
+    stats::weighted_least_squares(&series.sizes_and_seconds())
 }
 
 /// The rate as the inverse of the slope; `None` where time does not grow with size.
@@ -64,25 +64,25 @@ fn fixed_cost(fit: &LeastSquares<RelativeErrors>) -> Operand {
 }
 
 fn highest_rate(series: &SweepSeries) -> Option<Operand> {
-    let most = series.points.iter().map(Point::rate).reduce(f64::max)?;
+    let most = series.points.iter().map(SweepPoint::rate).reduce(f64::max)?;
     Some(Operand::Single(Estimate::without_interval(most)))
 }
 
-/// One number for each file. The number of the file takes the place of the round, so two numbers of
-/// one file are paired.
+/// One value for each file. The index of the file takes the place of the round, so that two values
+/// of one file are paired.
 fn file_readings(
     series: &SweepSeries,
     metric: Metric,
     sizes: Option<&RangeInclusive<u64>>,
 ) -> Result<Operand, MissingFigure> {
-    let is_meant = |point: &Point| sizes.is_none_or(|sizes| sizes.contains(&point.size_bytes));
+    let is_meant = |point: &SweepPoint| sizes.is_none_or(|sizes| sizes.contains(&point.size_bytes));
     let files = (0..).zip(&series.points).filter(|(_, point)| is_meant(point));
-    let files: Vec<(u32, &Point)> = files.filter(|(_, point)| point.size_bytes > 0).collect();
+    let files: Vec<(u32, &SweepPoint)> = files.filter(|(_, point)| point.size_bytes > 0).collect();
     if let Some(sizes) = sizes.filter(|_| files.is_empty()) {
         let (low, high) = (Bytes(*sizes.start()), Bytes(*sizes.end()));
         return Err(MissingFigure::NoNumber(format!("no file has a size from {low} to {high}")));
     }
-    let observation = |(nth, point): (u32, &Point)| {
+    let observation = |(nth, point): (u32, &SweepPoint)| {
         Some(Observation { value: point_number(point, metric)?, fill: nth, round: nth })
     };
     let observations: Vec<Observation> = files.into_iter().filter_map(observation).collect();
@@ -92,7 +92,7 @@ fn file_readings(
     Ok(Operand::Readings { round_group: series.name.clone(), observations, noise: None })
 }
 
-fn point_number(point: &Point, metric: Metric) -> Option<f64> {
+fn point_number(point: &SweepPoint, metric: Metric) -> Option<f64> {
     match metric {
         Metric::Size => Some(point.size_bytes as f64),
         Metric::Measure(Measure::Wall) => Some(point.wall_ns as f64),

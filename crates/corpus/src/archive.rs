@@ -27,7 +27,7 @@ pub struct PackedFile<'a> {
     pub dictionary: &'a [u8],
 }
 
-/// Receives the content, piece by piece.
+/// A function that receives the content, piece by piece. If it returns an error, decoding ends.
 pub type PieceConsumer<'t> = &'t mut dyn FnMut(&[u8]) -> io::Result<()>;
 
 /// Largest piece that `decode` passes on at once.
@@ -104,12 +104,12 @@ pub(super) fn decode_from(
     match archive {
         Archive::Zip => unzip(file, take),
         Archive::Gzip => gunzip(file, take),
-        Archive::Zstd => compressed::zstd(file, dictionary, take),
-        Archive::Lz4 => compressed::lz4(file, take),
-        Archive::Xz => compressed::xz(file, take),
-        Archive::Bzip2 => compressed::bzip2(file, take),
-        Archive::Snappy => compressed::snappy(file, take),
-        Archive::Brotli => compressed::brotli(file, take),
+        Archive::Zstd => compressed::decode_zstd(file, dictionary, take),
+        Archive::Lz4 => compressed::decode_lz4(file, take),
+        Archive::Xz => compressed::decode_xz(file, take),
+        Archive::Bzip2 => compressed::decode_bzip2(file, take),
+        Archive::Snappy => compressed::decode_snappy(file, take),
+        Archive::Brotli => compressed::decode_brotli(file, take),
     }
 }
 
@@ -184,6 +184,7 @@ pub(super) fn pass_to_end(source: &mut impl Read, take: PieceConsumer) -> io::Re
     read_pieces(source, CHUNK_BYTES, take)
 }
 
+/// Reads a source to its end, and passes pieces of at most this many bytes to `take`.
 pub fn read_pieces(source: &mut impl Read, bytes_max: usize, take: PieceConsumer) -> io::Result<()> {
     let mut piece = vec![0; bytes_max];
     loop {

@@ -1,7 +1,7 @@
 //! The true answers about blocks of a file: the sum of the oracle's answers about each block, and a
 //! proof for each block.
 
-use super::oracle::{ContinueCheck, Tally, Truth, error_at_byte};
+use super::oracle::{ContentTally, ContinueCheck, Truth, error_at_byte};
 use super::products::Products;
 use readlab_model::trial::Answer;
 use readlab_protocol::Places;
@@ -10,19 +10,19 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
-/// Reads every block once.
+/// Reads every block once. `check` is called before each block with the number of bytes so far.
 pub fn truth_of_blocks(places: &Places, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let file = File::open(&places.file)?;
     let longest_bytes = places.longest_block().map_or(0, |number| places.bytes_of(number));
     let mut buffer = vec![0; usize::try_from(longest_bytes).map_err(io::Error::other)?];
-    let (mut all, mut products, mut done_bytes) = (Tally::default(), Products::default(), 0);
+    let (mut all, mut products, mut done_bytes) = (ContentTally::default(), Products::default(), 0);
     for (number, &offset) in places.offsets.iter().enumerate() {
         check(done_bytes)?;
         let bytes = places.bytes_of(number);
         let block = &mut buffer[..usize::try_from(bytes).map_err(io::Error::other)?];
         file.read_exact_at(block, offset).map_err(|cause| error_at_byte(offset, &cause))?;
-        let mut one = Tally::default();
+        let mut one = ContentTally::default();
         one.take(block);
         products.add(number as u64, &one.finish().0);
         all.take(block);
@@ -57,7 +57,7 @@ mod tests {
         let right = Answer { bytes, newlines, sum, blocks, ..Answer::default() };
         assert_eq!(truth.answer, right);
         let proof = Answer { products: Some(1 + 2 * 3 + 3), ..right };
-        let agree = |answer: &Answer| truth.products.unwrap().match_answer(Work::Newlines, answer, true);
+        let agree = |answer: &Answer| truth.products.unwrap().agrees_with(Work::Newlines, answer, true);
         assert!(agree(&Answer { sum: None, ..proof }), "newlines: 0, 2 and 0");
         assert!(!agree(&Answer { products: Some(9), ..proof }));
         assert!(!agree(&Answer { products: None, ..proof }));
@@ -74,7 +74,7 @@ mod tests {
         );
         // The blocks have 3, 1 and 3 newlines.
         let right = Answer { newlines, blocks, products: Some(4 + 2 * 2 + 3 * 4), ..Answer::default() };
-        assert!(truth.products.unwrap().match_answer(Work::Newlines, &right, true));
+        assert!(truth.products.unwrap().agrees_with(Work::Newlines, &right, true));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! possible, with widely used crates and one buffer of fixed size.
 //!
 //! As in gzip, a frame or stream may be followed by another, which is decoded too. Other bytes
-//! after the last one are an error, unless the format's program treats them as padding: zeros after
-//! xz, anything after bzip2. Brotli has only one stream.
+//! after the last frame or stream are an error, unless the format's own program treats them as
+//! padding: zeros after xz, any bytes after bzip2. A brotli file has only one stream.
 
 use super::archive::{PieceConsumer, invalid_archive, pass_to_end};
 use bzip2::bufread::BzDecoder;
@@ -62,8 +62,8 @@ pub(super) fn write(
             bzip2.finish()?;
         }
         Archive::Snappy => {
-            // If there is no content, the encoder writes nothing at all. Otherwise it writes the
-            // head a second time, which the format allows anywhere.
+            // For empty content the encoder writes no head, so the head is written here. For other
+            // content the encoder writes it again, which the format allows between any two chunks.
             out.write_all(SNAPPY_HEAD)?;
             let mut snappy = snap::write::FrameEncoder::new(&mut out);
             fill(&mut snappy)?;
@@ -99,7 +99,7 @@ impl<W: Write> Write for ErrorKeeper<W> {
 }
 
 /// Decodes zstd with this dictionary, or without a dictionary if it is empty.
-pub(super) fn zstd(mut file: impl BufRead, dictionary: &[u8], take: PieceConsumer) -> io::Result<()> {
+pub(super) fn decode_zstd(mut file: impl BufRead, dictionary: &[u8], take: PieceConsumer) -> io::Result<()> {
     if let Some(needed) = get_dict_id_from_frame(first_frame(file.fill_buf()?)) {
         match get_dict_id_from_dict(dictionary) {
             _ if dictionary.is_empty() => {
@@ -119,14 +119,14 @@ pub(super) fn zstd(mut file: impl BufRead, dictionary: &[u8], take: PieceConsume
     pass_to_end(&mut zstd::Decoder::with_dictionary(file, dictionary)?, take).map_err(unify_early_end)
 }
 
-pub(super) fn xz(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
+pub(super) fn decode_xz(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
     // As in the program `xz`, there is no memory limit. The decoder allocates the dictionary that
     // the file declares, at most 4 GiB, and touches only the part that the content needs.
     let stream = Stream::new_stream_decoder(u64::MAX, CONCATENATED | TELL_UNSUPPORTED_CHECK)?;
     pass_to_end(&mut XzDecoder::new_stream(file, stream), take).map_err(unify_early_end)
 }
 
-pub(super) fn bzip2(mut file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
+pub(super) fn decode_bzip2(mut file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
     let mut streams = 0;
     loop {
         let mut magic = Vec::new();
@@ -147,11 +147,11 @@ fn may_begin_bzip2(magic: &[u8]) -> bool {
     !magic.is_empty() && b"BZh".starts_with(&magic[..magic.len().min(3)]) && magic.get(3).is_none_or(is_level)
 }
 
-pub(super) fn snappy(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
+pub(super) fn decode_snappy(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
     pass_to_end(&mut snap::read::FrameDecoder::new(file), take).map_err(unify_early_end)
 }
 
-pub(super) fn lz4(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Result<()> {
+pub(super) fn decode_lz4(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Result<()> {
     loop {
         let at = file.stream_position()?;
         let mut magic = [0; 4];
@@ -189,7 +189,7 @@ fn skip_frame(file: &mut impl Read) -> io::Result<()> {
     if skipped == size_bytes { Ok(()) } else { Err(early_end_error()) }
 }
 
-pub(super) fn brotli(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
+pub(super) fn decode_brotli(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
     let mut brotli = brotli::Decompressor::new(file, BROTLI_BUFFER_BYTES);
     pass_to_end(&mut brotli, take).map_err(|cause| match cause.kind() {
         ErrorKind::InvalidData => invalid_archive("it is corrupt or ends too early"),

@@ -77,9 +77,9 @@ pub fn default_folder() -> Result<PathBuf, CorpusError> {
     Ok(places.cache_dir().join("readlab").join("corpus"))
 }
 
-/// The file of this recipe in `folder`, which is made unless it exists. A file whose content
-/// differs from its note is an error.
-pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
+/// The file of this recipe in `folder`. The file and the folder are made unless they exist. A file
+/// whose content differs from its note is an error.
+pub fn make_file(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     let path = folder.join(recipe.file_name());
     if let Some(made) = existing_file(&path, recipe)? {
         return Ok(made);
@@ -87,11 +87,11 @@ pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     check_space(folder, recipe.size_bytes)?;
     make_folder(folder)?;
     let (part, digest) = write_part_file(folder, recipe)?;
-    finish(folder, path, part, CorpusNote::new(recipe, digest))
+    persist_file(folder, path, part, CorpusNote::new(recipe, digest))
 }
 
-/// The files of this recipe in these forms, in the same order. The space for all of them is checked
-/// first.
+/// Makes the files of this recipe in these forms, and returns them in the same order. The free space
+/// for all of them is checked first.
 pub fn make_forms(
     folder: &Path,
     recipe: Recipe,
@@ -109,7 +109,7 @@ pub fn make_forms(
     let mut made = Vec::new();
     for &form in forms {
         let corpus = match form {
-            None => make(folder, recipe)?,
+            None => make_file(folder, recipe)?,
             Some(archive) => make_archive(folder, recipe, archive)?,
         };
         made.push((form, corpus));
@@ -132,7 +132,8 @@ fn make_folder(folder: &Path) -> Result<(), CorpusError> {
     fs::write(folder.join(FOLDER_MARK_NAME), MADE_BY).map_err(io_error_at(folder))
 }
 
-/// Removes a folder that readlab created if it is empty; removes its mark in any case.
+/// Removes the mark of a folder that readlab created, and then the folder if it is empty. Returns
+/// whether the folder was removed.
 fn remove_folder(folder: &Path) -> Result<bool, CorpusError> {
     let mark = folder.join(FOLDER_MARK_NAME);
     if fs::read(&mark).is_err() {
@@ -152,9 +153,9 @@ fn make_archive(folder: &Path, recipe: Recipe, archive: Archive) -> Result<Corpu
     let part = create_part_file(folder)?;
     archive::write(&recipe, archive, part.as_file()).map_err(io_error_at(&path))?;
     part.as_file().sync_all().map_err(io_error_at(folder))?;
-    let truth = oracle::truth(part.path()).map_err(io_error_at(&path))?;
+    let truth = oracle::truth_of_file(part.path()).map_err(io_error_at(&path))?;
     let note = CorpusNote::new(recipe, truth.digest).for_archive(archive, truth.answer.bytes);
-    finish(folder, path, part, note)
+    persist_file(folder, path, part, note)
 }
 
 fn file_name(recipe: Recipe, form: FileForm) -> String {
@@ -181,7 +182,7 @@ fn existing_file(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusEr
 }
 
 /// Gives a complete file its final name.
-fn finish(
+fn persist_file(
     folder: &Path,
     path: PathBuf,
     part: tempfile::NamedTempFile,
@@ -194,7 +195,7 @@ fn finish(
 }
 
 /// The files that readlab made in `folder`, sorted by name. Their contents are not read.
-pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
+pub fn list_files(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
     let mut found = Vec::new();
     for name in names_in(folder)? {
         let Some(name) = name.strip_suffix(NOTE_SUFFIX) else { continue };
@@ -222,7 +223,7 @@ pub struct CleanReport {
 pub fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
     let CleanReport { mut removed, mut kept } = trees::clean(folder)?;
     let remove = |path: PathBuf| fs::remove_file(&path).map_err(io_error_at(&path)).map(|()| path);
-    for corpus in list(folder)? {
+    for corpus in list_files(folder)? {
         let note = note_path(&corpus.path);
         removed.push(remove(corpus.path)?);
         removed.push(remove(note)?);
@@ -238,7 +239,7 @@ pub fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
             continue;
         }
         if path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-            let left = trees::clean_part(&path).map_err(io_error_at(&path))?;
+            let left = trees::remove_incomplete_tree(&path).map_err(io_error_at(&path))?;
             removed.extend(left.is_empty().then_some(path));
             kept.extend(left);
         } else {
@@ -256,7 +257,7 @@ fn is_intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
     let meta = path.symlink_metadata().map_err(io_error_at(path))?;
     Ok(meta.is_file()
         && meta.len() == note.size_bytes()
-        && oracle::truth(path).map_err(io_error_at(path))?.digest == note.digest)
+        && oracle::truth_of_file(path).map_err(io_error_at(path))?.digest == note.digest)
 }
 
 fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
@@ -270,7 +271,8 @@ fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
     Ok(())
 }
 
-/// A file under a temporary name, removed unless renamed. Its lock shows that it is being written.
+/// Creates a file under a temporary name, which is removed unless it is renamed. A lock on the file
+/// shows other runs that it is being written.
 fn create_part_file(folder: &Path) -> Result<tempfile::NamedTempFile, CorpusError> {
     let mut builder = tempfile::Builder::new();
     // Readable for other users, like files of most programs; the umask still applies.

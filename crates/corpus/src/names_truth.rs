@@ -13,7 +13,8 @@ use std::path::Path;
 use std::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Counts of the names that were found so far, the sum of file sizes, and the digest.
+/// Counts of the names that were found so far by kind, the sum of the file sizes, and a digest of
+/// all names.
 #[derive(Default)]
 struct NameSums {
     files: u64,

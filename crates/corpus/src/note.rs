@@ -23,13 +23,16 @@ pub(super) struct CorpusNote {
     pub(super) version: u32,
     pub(super) recipe: Recipe,
     pub(super) digest: String,
+    /// The size of the file, if it is a zip.
     #[serde(skip_serializing_if = "Option::is_none")]
     zip_bytes: Option<u64>,
+    /// The size of the file, if it is a gzip.
     #[serde(skip_serializing_if = "Option::is_none")]
     gzip_bytes: Option<u64>,
     /// The kind of archive, if it is neither zip nor gzip.
     #[serde(skip_serializing_if = "Option::is_none")]
     archive: Option<Archive>,
+    /// The size of the file, if `archive` is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     archive_bytes: Option<u64>,
 }
@@ -48,7 +51,7 @@ impl CorpusNote {
         }
     }
 
-    /// The note of an archive of this size with the content of the same recipe.
+    /// The note of an archive of this kind and size, whose content has the recipe of this note.
     pub(super) fn for_archive(self, archive: Archive, bytes: Option<u64>) -> CorpusNote {
         match archive {
             Archive::Zip => CorpusNote { zip_bytes: bytes, ..self },

@@ -36,25 +36,27 @@ pub struct Truth {
     pub archive: Option<Archive>,
     /// The answers about the files in the content, if it is a tar.
     pub tar_files: Option<Answer>,
+    /// How long the oracle took to read the target.
     pub wall_ns: u64,
 }
 
+/// Computes the answers about bytes that arrive piece by piece, and their digest.
 #[derive(Default)]
-pub struct Tally {
-    sums: Sums,
+pub struct ContentTally {
+    sums: ByteSums,
     last: Option<u8>,
     digest: Xxh3,
 }
 
 /// The counts that do not depend on the order of the bytes.
 #[derive(Default)]
-pub(super) struct Sums {
+pub(super) struct ByteSums {
     pub(super) bytes: u64,
     pub(super) newlines: u64,
     pub(super) sum: u8,
 }
 
-impl Sums {
+impl ByteSums {
     pub(super) fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         self.newlines += count_newlines(piece);
@@ -62,7 +64,7 @@ impl Sums {
     }
 }
 
-impl Tally {
+impl ContentTally {
     pub fn take(&mut self, piece: &[u8]) {
         self.sums.take(piece);
         self.last = piece.last().copied().or(self.last);
@@ -72,7 +74,7 @@ impl Tally {
     /// Returns the answers, and the digest of all bytes.
     pub fn finish(self) -> (Answer, String) {
         let unterminated = u64::from(self.last.is_some_and(|byte| byte != b'\n'));
-        let Sums { bytes, newlines, sum } = self.sums;
+        let ByteSums { bytes, newlines, sum } = self.sums;
         let answer = Answer {
             bytes: Some(bytes),
             newlines: Some(newlines),
@@ -94,13 +96,14 @@ fn count_newlines(piece: &[u8]) -> u64 {
 
 #[derive(Default)]
 struct TruthBuilder {
-    tally: Tally,
+    tally: ContentTally,
     head: Vec<u8>,
     tar: TarFiles,
 }
 
 impl Truth {
-    /// The truth about a target that is neither a text nor an archive, and took this time to read.
+    /// The truth about a target that is neither a text nor an archive. `wall` is how long it took to
+    /// read the target.
     pub fn new(answer: Answer, digest: String, wall: Duration) -> Truth {
         let wall_ns = Nanos::from(wall).0;
         Truth { answer, products: None, digest, is_text: false, archive: None, tar_files: None, wall_ns }
@@ -127,11 +130,11 @@ impl TruthBuilder {
 pub type ContinueCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
 
 /// Reads the whole file once, without a time limit.
-pub fn truth(path: &Path) -> io::Result<Truth> {
+pub fn truth_of_file(path: &Path) -> io::Result<Truth> {
     truth_of(|| File::open(path), &|_| Ok(()))
 }
 
-/// Reads the source that `open` returns once, to its end.
+/// Reads the source that `open` returns to its end, and computes the truth about its bytes.
 pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let mut source = open()?;
@@ -196,7 +199,7 @@ mod tests {
     fn truth_of(content: &[u8]) -> Truth {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), content).unwrap();
-        truth(file.path()).unwrap()
+        truth_of_file(file.path()).unwrap()
     }
 
     fn answer(bytes: u64, newlines: u64, lines: u64, sum: u64) -> Answer {

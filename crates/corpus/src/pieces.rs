@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use readlab_model::corpus::{CorpusKind, Recipe};
 
+/// The content of a recipe, which is generated piece by piece.
 #[derive(Debug)]
 pub struct Pieces {
     recipe: Recipe,
@@ -93,7 +94,7 @@ fn write_line(random: &mut impl Rng, text: &mut Vec<u8>) {
 const PUBLISHED_BYTES: u64 = 6_120_000_000;
 const PUBLISHED_LINES: u64 = 87_298_047;
 
-/// Bytes of a row without the codes of its two actors.
+/// Length of a row in bytes, without the codes of its two actors.
 const ROW_BYTES: u64 = 66;
 
 /// Number of letters in the code of an actor. Many rows have only one actor, or none.

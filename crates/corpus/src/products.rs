@@ -1,12 +1,13 @@
-//! The proof of each piece of a target that is read in pieces: files of a tree, or blocks of a
-//! file.
+//! The proofs that a contender has read each piece of a target: each file of a tree, or each block of
+//! a file.
 //!
 //! This is a second implementation of the formula in PROTOCOL.md, because the oracle shares no code
 //! with what it judges.
 
 use readlab_model::trial::{Answer, Work};
 
-/// The identifier of a piece and its count are both reduced modulo this prime and then multiplied.
+/// The identifier of a piece and its count are each reduced modulo this prime and increased by 1. The
+/// product of the two is the proof of the piece.
 const PRIME: u64 = 65_521;
 
 /// The sums of the products over all pieces: one sum for each number that a contender may count.
@@ -22,7 +23,7 @@ impl Products {
     /// True if the answer's product proves each piece for this work, or if the answer has no
     /// product and `must_prove` is false. Newlines and lines prove each other; the product uses the
     /// number that was counted.
-    pub fn match_answer(&self, work: Work, answer: &Answer, must_prove: bool) -> bool {
+    pub fn agrees_with(&self, work: Work, answer: &Answer, must_prove: bool) -> bool {
         // Names are proven by their numbers, without products.
         if work.finds_names() {
             return true;

@@ -6,7 +6,7 @@
 //! files. The formats are ustar, pax and GNU. A tar with sparse files, or with a file of 8 GiB or
 //! more in the format pax, is not recognised as a tar.
 
-use super::oracle::Sums;
+use super::oracle::ByteSums;
 use readlab_model::trial::Answer;
 
 /// Headers, and the data after them, fill whole blocks of this size.
@@ -29,7 +29,7 @@ pub(super) struct TarFiles {
     other_left_bytes: u64,
     file_count: u64,
     /// Sums over the bytes that belong to no file.
-    other_bytes: Sums,
+    other_bytes: ByteSums,
     /// True if a block of zeros has arrived, which ends the tar.
     has_ended: bool,
     /// True if the bytes so far cannot be those of a tar.
@@ -68,8 +68,8 @@ impl TarFiles {
         }
     }
 
-    /// Determines from a header what follows it; `None` if these bytes are not a header, or if the
-    /// tar ends before any file.
+    /// Determines from a header how many bytes of a file and of padding follow it; `None` if these
+    /// bytes are not a header, or if the tar ends before any file.
     fn follow_header(&mut self, header: &[u8]) -> Option<()> {
         if header.iter().all(|byte| *byte == 0) {
             self.has_ended = true;
@@ -108,7 +108,7 @@ impl TarFiles {
         if self.is_not_tar || !is_whole || self.file_count == 0 {
             return None;
         }
-        let Sums { bytes, newlines, sum } = self.other_bytes;
+        let ByteSums { bytes, newlines, sum } = self.other_bytes;
         Some(Answer {
             bytes: all.bytes?.checked_sub(bytes),
             newlines: all.newlines?.checked_sub(newlines),
@@ -141,7 +141,7 @@ fn parse_number(field: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::Tally;
+    use crate::oracle::ContentTally;
 
     /// A header of this kind, followed by its data and padding.
     fn entry(kind: u8, name: &str, data: &[u8]) -> Vec<u8> {
@@ -160,7 +160,7 @@ mod tests {
 
     /// The answers about the files of a tar that arrives in pieces of this size.
     fn files_of(tar: &[u8], piece_bytes: usize) -> Option<Answer> {
-        let (mut files, mut tally) = (TarFiles::default(), Tally::default());
+        let (mut files, mut tally) = (TarFiles::default(), ContentTally::default());
         for piece in tar.chunks(piece_bytes) {
             files.take(piece);
             tally.take(piece);

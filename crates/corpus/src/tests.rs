@@ -8,24 +8,24 @@ const RECIPE: Recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 100_000, se
 #[test]
 fn a_corpus_file_is_made_once_and_a_changed_one_is_neither_used_nor_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    let made = make(folder.path(), RECIPE).unwrap();
+    let made = make_file(folder.path(), RECIPE).unwrap();
     assert!(!made.was_reused);
-    assert_eq!(oracle::truth(&made.path).unwrap().digest, made.digest);
-    let again = make(folder.path(), RECIPE).unwrap();
+    assert_eq!(oracle::truth_of_file(&made.path).unwrap().digest, made.digest);
+    let again = make_file(folder.path(), RECIPE).unwrap();
     assert_eq!(again, Corpus { was_reused: true, ..made.clone() });
 
     let mut changed = fs::read(&made.path).unwrap();
     changed[50_000] ^= 1;
     fs::write(&made.path, &changed).unwrap();
-    assert!(matches!(make(folder.path(), RECIPE), Err(CorpusError::NotOurs(path)) if path == made.path));
+    assert!(matches!(make_file(folder.path(), RECIPE), Err(CorpusError::NotOurs(path)) if path == made.path));
     assert_eq!(fs::read(&made.path).unwrap(), changed);
 }
 
 #[test]
 fn cleaning_removes_only_files_that_readlab_made() {
     let folder = tempfile::tempdir().unwrap();
-    let made = make(folder.path(), RECIPE).unwrap();
-    make(folder.path(), Recipe { kind: CorpusKind::A, ..RECIPE }).unwrap();
+    let made = make_file(folder.path(), RECIPE).unwrap();
+    make_file(folder.path(), Recipe { kind: CorpusKind::A, ..RECIPE }).unwrap();
     let mine = folder.path().join("lines-1000-seed1.txt");
     fs::write(&mine, "mine").unwrap();
     fs::write(folder.path().join("other.readlab.json"), "{}").unwrap();
@@ -33,7 +33,8 @@ fn cleaning_removes_only_files_that_readlab_made() {
     fs::write(&abandoned, "").unwrap();
     let written = create_part_file(folder.path()).unwrap();
 
-    let listed: Vec<PathBuf> = list(folder.path()).unwrap().into_iter().map(|corpus| corpus.path).collect();
+    let listed: Vec<PathBuf> =
+        list_files(folder.path()).unwrap().into_iter().map(|corpus| corpus.path).collect();
     assert_eq!(listed, [folder.path().join("a-100000.bin"), made.path.clone()]);
     let removed = clean(folder.path()).unwrap().removed;
     assert_eq!(removed.len(), 5, "{removed:?}");
@@ -48,11 +49,11 @@ fn only_a_folder_that_readlab_created_is_removed_with_its_last_file() {
     let (own, mine) = (parent.path().join("own"), parent.path().join("mine"));
     fs::create_dir(&mine).unwrap();
     for folder in [&own, &mine] {
-        make(folder, RECIPE).unwrap();
+        make_file(folder, RECIPE).unwrap();
         clean(folder).unwrap();
     }
     assert!(!own.exists() && mine.exists());
-    make(&own, RECIPE).unwrap();
+    make_file(&own, RECIPE).unwrap();
     fs::write(own.join("a note of mine"), "x").unwrap();
     clean(&own).unwrap();
     assert_eq!(names_in(&own).unwrap(), ["a note of mine"]);
@@ -66,7 +67,7 @@ fn every_archive_form_is_made_once_listed_with_its_size_and_cleaned() {
     assert!(made.iter().all(|(_, corpus)| !corpus.was_reused));
     let again = make_forms(folder.path(), RECIPE, &forms).unwrap();
     assert!(again.iter().all(|(_, corpus)| corpus.was_reused));
-    let listed = list(folder.path()).unwrap();
+    let listed = list_files(folder.path()).unwrap();
     assert_eq!(listed.len(), forms.len());
     for corpus in listed.iter().chain(made.iter().map(|(_, corpus)| corpus)) {
         assert_eq!(corpus.size_bytes, corpus.path.metadata().unwrap().len(), "{corpus:?}");
@@ -79,26 +80,26 @@ fn a_file_that_readlab_did_not_make_is_left_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(RECIPE.file_name());
     fs::write(&path, "mine").unwrap();
-    assert!(matches!(make(folder.path(), RECIPE), Err(CorpusError::NotOurs(_))));
+    assert!(matches!(make_file(folder.path(), RECIPE), Err(CorpusError::NotOurs(_))));
     assert_eq!(fs::read(&path).unwrap(), b"mine");
     fs::remove_file(&path).unwrap();
     let note = note_path(&path);
     for mine in ["mine", "{}"] {
         fs::write(&note, mine).unwrap();
-        assert!(matches!(make(folder.path(), RECIPE), Err(CorpusError::NotOurs(path)) if path == note));
+        assert!(matches!(make_file(folder.path(), RECIPE), Err(CorpusError::NotOurs(path)) if path == note));
         assert_eq!((fs::read_to_string(&note).unwrap().as_str(), path.exists()), (mine, false));
     }
     // The note of a file that was removed is an earlier note.
     fs::remove_file(&note).unwrap();
-    fs::remove_file(make(folder.path(), RECIPE).unwrap().path).unwrap();
-    assert!(!make(folder.path(), RECIPE).unwrap().was_reused);
+    fs::remove_file(make_file(folder.path(), RECIPE).unwrap().path).unwrap();
+    assert!(!make_file(folder.path(), RECIPE).unwrap().was_reused);
 }
 
 #[test]
 fn a_file_that_does_not_fit_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let huge = Recipe { size_bytes: 1 << 62, ..RECIPE };
-    let error = make(folder.path(), huge).unwrap_err();
+    let error = make_file(folder.path(), huge).unwrap_err();
     assert!(matches!(error, CorpusError::NoSpace { .. }), "{error}");
     assert_eq!(names_in(folder.path()).unwrap(), Vec::<String>::new());
 }
@@ -106,6 +107,6 @@ fn a_file_that_does_not_fit_is_not_written() {
 #[test]
 fn a_missing_corpus_folder_has_no_files() {
     let folder = tempfile::tempdir().unwrap().path().join("none");
-    assert_eq!(list(&folder).unwrap(), []);
+    assert_eq!(list_files(&folder).unwrap(), []);
     assert_eq!(clean(&folder).unwrap(), CleanReport::default());
 }

@@ -4,7 +4,7 @@
 use super::oracle::{ContinueCheck, Truth, error_of_path, truth_of};
 use super::products::Products;
 use readlab_model::trial::Answer;
-use readlab_system::visit::{processors, visit};
+use readlab_system::visit::{processor_count, visit};
 use std::fs::File;
 use std::io;
 use std::panic::resume_unwind;
@@ -14,34 +14,34 @@ use std::thread;
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Interval at which `check` is called.
+/// Time between two calls of `check` in [`truth_of_files`].
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Sums of the answers, proofs and digests of several files. A tree counts as text if most of its
 /// bytes are in text files.
 #[derive(Default)]
-struct Sums {
+struct FileSums {
     answer: Answer,
     products: Products,
     digest: u64,
     text_bytes: u64,
 }
 
-impl Sums {
-    fn from_truth(file: &Truth) -> Sums {
+impl FileSums {
+    fn from_truth(file: &Truth) -> FileSums {
         let mut products = Products::default();
         products.add(file.answer.bytes.unwrap_or_default(), &file.answer);
         let text_bytes = if file.is_text { file.answer.bytes.unwrap_or_default() } else { 0 };
         let answer = Answer { files: Some(1), ..file.answer };
-        Sums { answer, products, digest: xxh3_64(file.digest.as_bytes()), text_bytes }
+        FileSums { answer, products, digest: xxh3_64(file.digest.as_bytes()), text_bytes }
     }
 
     /// The sums over the files of `self` and `other` together.
-    fn sum_with(self, other: Sums) -> Sums {
+    fn sum_with(self, other: FileSums) -> FileSums {
         let (one, two) = (self.answer, other.answer);
         let add =
             |one: Option<u64>, two: Option<u64>| Some(one.unwrap_or_default() + two.unwrap_or_default());
-        Sums {
+        FileSums {
             answer: Answer {
                 bytes: add(one.bytes, two.bytes),
                 newlines: add(one.newlines, two.newlines),
@@ -72,11 +72,12 @@ where
             |_| if is_stopped.load(Relaxed) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
         let truth = truth_of(|| File::open(path), &go_on).map_err(|cause| error_of_path(path, &cause))?;
         bytes.fetch_add(truth.answer.bytes.unwrap_or_default(), Relaxed);
-        Ok::<_, io::Error>(Sums::from_truth(&truth))
+        Ok::<_, io::Error>(FileSums::from_truth(&truth))
     };
     let paths = paths.map(|path| path.map_err(io::Error::other));
     let sums = thread::scope(|scope| {
-        let reading = scope.spawn(|| visit(paths, processors(), |_, path| read(path), Sums::sum_with));
+        let reading =
+            scope.spawn(|| visit(paths, processor_count(), |_, path| read(path), FileSums::sum_with));
         while !reading.is_finished() {
             if let Err(error) = check(bytes.load(Relaxed)) {
                 is_stopped.store(true, Relaxed);
@@ -86,7 +87,7 @@ where
         }
         reading.join().unwrap_or_else(|panic| resume_unwind(panic))
     })?;
-    let Sums { answer, products, digest, text_bytes } = sums.unwrap_or_default();
+    let FileSums { answer, products, digest, text_bytes } = sums.unwrap_or_default();
     let is_text = text_bytes * 2 >= answer.bytes.unwrap_or_default();
     let truth = Truth::new(answer, format!("{digest:016x}"), start.elapsed());
     Ok(Truth { products: Some(products), is_text, ..truth })
@@ -130,15 +131,15 @@ mod tests {
         // Both files together have as many bytes and newlines as reading the second file twice.
         let products = truth(&[b"\n", b"\n\nx"]).products.unwrap();
         let twice = truth(&[b"\nx", b"\nx"]).products.unwrap();
-        assert!(products.match_answer(Work::Newlines, &answer(3, products.newlines.into()), true));
-        assert!(!products.match_answer(Work::Newlines, &answer(3, twice.newlines.into()), true));
+        assert!(products.agrees_with(Work::Newlines, &answer(3, products.newlines.into()), true));
+        assert!(!products.agrees_with(Work::Newlines, &answer(3, twice.newlines.into()), true));
     }
 
     #[test]
     fn a_method_must_prove_each_file_and_a_command_need_not() {
         let products = truth(&[b"\n"]).products.unwrap();
         let silent = Answer { newlines: Some(1), ..Answer::default() };
-        let agree = |must_prove| products.match_answer(Work::Newlines, &silent, must_prove);
+        let agree = |must_prove| products.agrees_with(Work::Newlines, &silent, must_prove);
         assert!(agree(false) && !agree(true));
     }
 

@@ -45,7 +45,8 @@ pub enum TreeKind {
 pub struct TreeRecipe {
     pub kind: TreeKind,
     /// Number of files.
-    pub files: u64,
+    #[serde(rename = "files")]
+    pub file_count: u64,
     pub seed: u64,
 }
 
@@ -110,7 +111,7 @@ impl TreeKind {
 impl TreeRecipe {
     /// A folder name that states every part of the recipe, for example `source-20000files-seed1`.
     pub fn folder_name(&self) -> String {
-        format!("{}-{}files-seed{}", self.kind.word(), self.files, self.seed)
+        format!("{}-{}files-seed{}", self.kind.word(), self.file_count, self.seed)
     }
 
     /// Parses the recipe in the temporary name of a tree; `None` if it is not such a name.
@@ -120,13 +121,13 @@ impl TreeRecipe {
         let (files, seed) = rest.split_once("files-seed")?;
         let kind = TreeKind::value_variants().iter().find(|it| it.word() == kind)?;
         let files = files.parse().ok().filter(|&files| files <= FILES_MAX)?;
-        Some(TreeRecipe { kind: *kind, files, seed: seed.parse().ok()? })
+        Some(TreeRecipe { kind: *kind, file_count: files, seed: seed.parse().ok()? })
     }
 
     fn file_sizes_bytes(&self) -> impl Iterator<Item = u64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let deciles = self.kind.size_deciles_bytes();
-        (0..self.files).map(move |_| {
+        (0..self.file_count).map(move |_| {
             let drawn = random.next_u64();
             let tenth = usize::try_from(drawn % 10).expect("below ten");
             let (low, high) = (deciles[tenth], deciles[tenth + 1]);
@@ -165,7 +166,8 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
     }
     check_space(folder, recipe.file_sizes_bytes().map(|bytes| bytes.next_multiple_of(4096)).sum())?;
     make_folder(folder)?;
-    // The name contains the recipe, so that a tree that a killed run left can be identified.
+    // The name contains the recipe. If this run is killed, `remove_incomplete_tree` needs it to tell
+    // readlab's files from others.
     let prefix = format!("{PART_PREFIX}{}-", recipe.folder_name());
     let part = tempfile::Builder::new().prefix(&prefix).suffix(PART_SUFFIX).tempdir_in(folder);
     let part = part.map_err(io_error_at(folder))?;
@@ -219,10 +221,10 @@ pub(super) fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
 
 /// Removes the files of a tree that a killed run left incomplete; returns files that readlab did
 /// not write.
-pub(super) fn clean_part(part: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn remove_incomplete_tree(part: &Path) -> io::Result<Vec<PathBuf>> {
     let name = part.file_name().unwrap_or_default().to_string_lossy();
     let Some(recipe) = TreeRecipe::from_part_name(&name) else { return Ok(vec![part.to_owned()]) };
-    let mut paths = (0..recipe.files).rev().map(|index| part.join(recipe.kind.file_path(index)));
+    let mut paths = (0..recipe.file_count).rev().map(|index| part.join(recipe.kind.file_path(index)));
     // Files are written in order, so only the last existing file may be incomplete.
     let last = paths.find(|path| path.symlink_metadata().is_ok());
     remove_files(part, &recipe, last.as_deref())
@@ -300,7 +302,7 @@ impl TreeNote {
 
 impl std::fmt::Display for CorpusTree {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let files = self.recipe.files;
+        let files = self.recipe.file_count;
         write!(f, "{}  {files} files of {}  {}", self.path.display(), Bytes(self.size_bytes), self.digest)
     }
 }
@@ -310,7 +312,7 @@ mod tests {
     use super::*;
 
     fn recipe(kind: TreeKind, files: u64) -> TreeRecipe {
-        TreeRecipe { kind, files, seed: 1 }
+        TreeRecipe { kind, file_count: files, seed: 1 }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! hangs keeps all others waiting.
 
 use super::job::JobError;
-use super::message::{HEADER_BYTES, MessageKind, body_bytes, encode_message};
+use super::message::{HEADER_BYTES, MessageKind, body_size_bytes, encode_message};
 use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_roster::build::{Build, BuildError};
 use readlab_roster::discovery::Query;
@@ -22,7 +22,7 @@ pub(super) struct Agent {
 impl Agent {
     /// Builds the program if necessary, and starts it.
     pub(super) fn start() -> Result<Agent, JobError> {
-        let line = start_command().map_err(|cause| agent_error(format!("{cause}{}", hint_suffix())))?;
+        let line = agent_command().map_err(|cause| agent_error(format!("{cause}{}", hint_suffix())))?;
         Ok(Agent { process: InheritingProgram::start(&line).map_err(agent_error)? })
     }
 
@@ -45,7 +45,7 @@ impl Agent {
         };
         let mut head = [0; HEADER_BYTES];
         self.process.read(&mut head, deadline).map_err(failed)?;
-        let mut answer = vec![0; body_bytes(head, kind).map_err(agent_error)?];
+        let mut answer = vec![0; body_size_bytes(head, kind).map_err(agent_error)?];
         self.process.read(&mut answer, deadline).map_err(failed)?;
         Ok(answer)
     }
@@ -76,31 +76,32 @@ pub(super) fn job_ended_error(cause: io::Error) -> JobError {
     JobError(format!("the MPI job ended: {cause}"))
 }
 
-/// The roster entry by which the agent is built and started.
+/// A roster in TOML with one entry, by which the agent is built and started.
 const AGENT_ENTRY: &str = include_str!("../carried/fleet/agent.toml");
 
-pub fn entry() -> RosterEntry {
+/// The agent's entry, parsed from the built-in text.
+pub fn roster_entry() -> RosterEntry {
     let mut roster: Roster = toml::from_str(AGENT_ENTRY).expect("the agent's entry is checked by a test");
     roster.entries.remove(0)
 }
 
 /// The command that starts the agent, which is built if necessary.
-fn start_command() -> Result<CommandLine, BuildError> {
-    let entry = entry();
-    entry.build_once(|| notice::show(format!("building {}", entry.name)))?;
+fn agent_command() -> Result<CommandLine, BuildError> {
+    let entry = roster_entry();
+    entry.build_if_needed(|| notice::show(format!("building {}", entry.name)))?;
     entry.command()
 }
 
 /// How to install what is missing to build the agent, after a semicolon.
 fn hint_suffix() -> String {
-    entry().hint().map(|hint| format!("; {hint}")).unwrap_or_default()
+    roster_entry().hint().map(|hint| format!("; {hint}")).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn the_roster_has_one_entry_with_a_hint_for_machines_without_mpi() {
-        let entry = super::entry();
+        let entry = super::roster_entry();
         assert_eq!((entry.name.as_str(), entry.sources.as_deref()), ("fleet-agent", Some("fleet-agent")));
         assert!(entry.hint.is_some_and(|hint| hint.contains("apt-get install openmpi-bin libopenmpi-dev")));
     }

@@ -20,31 +20,31 @@ struct ClockComparison {
 
 impl ClockComparison {
     /// Largest error of the offset.
-    fn bound_ns(self) -> u64 {
-        self.offset.bound_ns.unsigned_abs()
+    fn error_bound_ns(self) -> u64 {
+        self.offset.error_bound_ns.unsigned_abs()
     }
 }
 
-/// The difference of two clocks, from the last two comparisons.
+/// Converts times between this rank's clock and that of rank 0, by the last two comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Clock {
+pub struct ClockConverter {
     last: Option<ClockComparison>,
     previous: Option<ClockComparison>,
 }
 
-impl Clock {
+impl ClockConverter {
     /// Adds a comparison that was made at this time of this rank's clock.
     pub fn add_comparison(&mut self, compared_at_ns: u64, offset: ClockOffset) {
         self.previous = self.last.replace(ClockComparison { compared_at_ns, offset });
     }
 
     /// Converts a time of this rank to the clock of rank 0.
-    pub fn to_leader(&self, own_ns: u64) -> u64 {
+    pub fn to_leader_ns(&self, own_ns: u64) -> u64 {
         own_ns.saturating_add_signed(self.offset_at_ns(own_ns))
     }
 
     /// Converts a time of rank 0 to the clock of this rank.
-    pub fn from_leader(&self, leader_ns: u64) -> u64 {
+    pub fn to_own_ns(&self, leader_ns: u64) -> u64 {
         let by = |offset_ns: i64| leader_ns.saturating_add_signed(-offset_ns);
         let rough_ns = by(self.last.map_or(0, |it| it.offset.offset_ns));
         // The offset depends on this rank's time, which is only known with the offset. Two steps of
@@ -53,7 +53,7 @@ impl Clock {
     }
 
     /// Largest error of a converted time.
-    pub fn bound_ns(&self, own_ns: u64) -> u64 {
+    pub fn error_bound_ns(&self, own_ns: u64) -> u64 {
         let Some(last) = self.last else { return 0 };
         let age_ns = own_ns.abs_diff(last.compared_at_ns);
         let of_drift_ns = match self.previous.filter(|previous| previous.compared_at_ns < last.compared_at_ns)
@@ -61,18 +61,19 @@ impl Clock {
             // Both comparisons may be wrong in opposite directions.
             Some(previous) => {
                 let span_ns = last.compared_at_ns - previous.compared_at_ns;
-                let wrong_ns = u128::from(last.bound_ns()) + u128::from(previous.bound_ns());
+                let wrong_ns = u128::from(last.error_bound_ns()) + u128::from(previous.error_bound_ns());
                 u64::try_from(wrong_ns * u128::from(age_ns) / u128::from(span_ns)).unwrap_or(u64::MAX)
             }
             None => age_ns / (1_000_000 / DRIFT_MAX_PPM),
         };
-        last.bound_ns().saturating_add(of_drift_ns)
+        last.error_bound_ns().saturating_add(of_drift_ns)
     }
 
     /// The clock's entry in the record.
     pub fn rank_clock(&self) -> RankClock {
-        let ClockOffset { offset_ns, bound_ns } = self.last.map(|it| it.offset).unwrap_or_default();
-        RankClock { offset_ns, bound_ns: bound_ns.unsigned_abs(), drift_ppm: self.drift_ratio() * 1e6 }
+        let ClockOffset { offset_ns, error_bound_ns: bound_ns } =
+            self.last.map(|it| it.offset).unwrap_or_default();
+        RankClock { offset_ns, error_bound_ns: bound_ns.unsigned_abs(), drift_ppm: self.drift_ratio() * 1e6 }
     }
 
     /// Increase of the offset in nanoseconds for each nanosecond of this rank's clock.
@@ -95,21 +96,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const SECOND: u64 = 1_000_000_000;
+    const SECOND_NS: u64 = 1_000_000_000;
 
     #[test]
     fn without_a_comparison_both_clocks_are_equal() {
-        let clock = Clock::default();
-        assert_eq!((clock.to_leader(5), clock.from_leader(5), clock.bound_ns(5)), (5, 5, 0));
+        let clock = ClockConverter::default();
+        assert_eq!((clock.to_leader_ns(5), clock.to_own_ns(5), clock.error_bound_ns(5)), (5, 5, 0));
     }
 
     #[test]
     fn the_bound_grows_with_the_age_of_the_comparison() {
-        let mut clock = Clock::default();
-        clock.add_comparison(SECOND, ClockOffset { offset_ns: 7, bound_ns: 100 });
-        assert_eq!((clock.bound_ns(SECOND), clock.bound_ns(2 * SECOND)), (100, 100_100));
-        clock.add_comparison(2 * SECOND, ClockOffset { offset_ns: 7, bound_ns: 100 });
-        assert_eq!(clock.bound_ns(4 * SECOND), 500, "two comparisons tell the drift to 200 ns a second");
+        let mut clock = ClockConverter::default();
+        clock.add_comparison(SECOND_NS, ClockOffset { offset_ns: 7, error_bound_ns: 100 });
+        assert_eq!((clock.error_bound_ns(SECOND_NS), clock.error_bound_ns(2 * SECOND_NS)), (100, 100_100));
+        clock.add_comparison(2 * SECOND_NS, ClockOffset { offset_ns: 7, error_bound_ns: 100 });
+        assert_eq!(
+            clock.error_bound_ns(4 * SECOND_NS),
+            500,
+            "two comparisons tell the drift to 200 ns a second"
+        );
     }
 
     proptest! {
@@ -126,17 +131,17 @@ mod tests {
                 let drifted = i64::try_from(i128::from(own) * i128::from(drift_ppm) / 1_000_000).unwrap();
                 own.saturating_add_signed(offset_s * 1_000_000_000 + drifted)
             };
-            let mut clock = Clock::default();
-            let starts = [2_000 * SECOND, 2_010 * SECOND];
+            let mut clock = ClockConverter::default();
+            let starts = [2_000 * SECOND_NS, 2_010 * SECOND_NS];
             for (at_ns, wrong_ns) in starts.into_iter().zip(&wrong) {
                 let offset_ns = i64::try_from(leader_of(at_ns)).unwrap() - i64::try_from(at_ns).unwrap();
-                clock.add_comparison(at_ns, ClockOffset { offset_ns: offset_ns + wrong_ns, bound_ns: 20_000 });
+                clock.add_comparison(at_ns, ClockOffset { offset_ns: offset_ns + wrong_ns, error_bound_ns: 20_000 });
             }
             let own_ns = starts[1] + later_ms * 1_000_000;
-            let bound_ns = clock.bound_ns(own_ns);
+            let bound_ns = clock.error_bound_ns(own_ns);
             prop_assert!(bound_ns <= 50_000, "{bound_ns}");
-            prop_assert!(clock.to_leader(own_ns).abs_diff(leader_of(own_ns)) <= bound_ns + 2);
-            prop_assert!(clock.from_leader(clock.to_leader(own_ns)).abs_diff(own_ns) <= 2);
+            prop_assert!(clock.to_leader_ns(own_ns).abs_diff(leader_of(own_ns)) <= bound_ns + 2);
+            prop_assert!(clock.to_own_ns(clock.to_leader_ns(own_ns)).abs_diff(own_ns) <= 2);
         }
     }
 }

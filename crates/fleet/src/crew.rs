@@ -7,7 +7,7 @@
 use super::agreement::Agreement;
 use super::job::{Job, JobError};
 use super::order::{RankCommand, RankFailure, RankReport, RankResult};
-use super::queue::{Queue, QueuePosition};
+use super::queue::{CacheQueue, QueuePosition};
 use super::starting_gate::RankGate;
 use readlab_measure::interface::{Sampler, Slot, StartingGate, TrialEnd};
 use readlab_measure::sampler::ProcessSampler;
@@ -24,12 +24,12 @@ pub struct FleetMember<'a> {
     pub(super) sampler: ProcessSampler<'a>,
     reader_count: u32,
     gate: RankGate,
-    queue: Queue,
+    queue: CacheQueue,
 }
 
 impl<'a> FleetMember<'a> {
     pub fn new(job: Rc<Job>, agreement: &Agreement, sampler: ProcessSampler<'a>) -> FleetMember<'a> {
-        let queue = Queue::new(Rc::clone(&job), QueuePosition::new(job.rank(), agreement));
+        let queue = CacheQueue::new(Rc::clone(&job), QueuePosition::new(job.rank(), agreement));
         let reader_count = u32::try_from(agreement.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
         let gate = RankGate::new(Rc::clone(&job), queue.clone());
         FleetMember {
@@ -91,8 +91,8 @@ impl<'a> FleetMember<'a> {
         let refusal = order.trial().and_then(|trial| self.sampler.refusal(trial));
         Ok(RankReport {
             result,
-            notes: self.sampler.notes(),
-            missing_meters: self.sampler.missing_meters(),
+            notes: self.sampler.drain_notes(),
+            missing_meters: self.sampler.drain_missing_meters(),
             refusal,
         })
     }
@@ -117,7 +117,7 @@ impl<'a> FleetMember<'a> {
         slot: &Slot,
     ) -> Result<Result<RankResult, RankFailure>, JobError> {
         self.gate.close();
-        let taken = self.sampler.turn(trial, slot);
+        let taken = self.sampler.take_turn(trial, slot);
         self.gate.report_unready_if_silent()?;
         if let Some(error) = self.gate.take_job_error() {
             return Err(error);
@@ -145,10 +145,10 @@ impl<'a> FleetMember<'a> {
         let ended_ns = start.started_ns + wall_ns;
         RankTiming {
             rank: self.job.rank(),
-            started_ns: clock.to_leader(start.started_ns),
+            started_ns: clock.to_leader_ns(start.started_ns),
             late_ns: start.started_ns.saturating_sub(start.planned_ns),
             wall_ns,
-            bound_ns: clock.bound_ns(ended_ns),
+            error_bound_ns: clock.error_bound_ns(ended_ns),
         }
     }
 }
@@ -163,13 +163,13 @@ pub struct Witness {
     job: Rc<Job>,
     cache: CacheControl,
     gate: RankGate,
-    queue: Queue,
+    queue: CacheQueue,
 }
 
 impl Witness {
     pub fn new(job: Rc<Job>, agreement: &Agreement, cache: CacheControl) -> Witness {
         job.set_time_limit(WITNESS_TIMEOUT);
-        let queue = Queue::new(Rc::clone(&job), QueuePosition::new(job.rank(), agreement));
+        let queue = CacheQueue::new(Rc::clone(&job), QueuePosition::new(job.rank(), agreement));
         let gate = RankGate::new(Rc::clone(&job), queue.clone());
         Witness { job, cache, gate, queue }
     }

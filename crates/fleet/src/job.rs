@@ -1,11 +1,11 @@
-//! The MPI job from the view of this rank: its number, its messages to and from the other ranks,
-//! and its clock compared with that of rank 0.
+//! The MPI job from the view of this rank: the number of the rank, messages to and from the other
+//! ranks, and the comparison of the rank's clock with that of rank 0.
 //!
 //! Every rank must make the same calls in the same order; each call returns when all ranks have
 //! made it.
 
 use super::agent::{Agent, job_ended_error};
-use super::clock::Clock;
+use super::clock::ClockConverter;
 use super::message::{ClockOffset, JobFacts, MessageKind, split_gathered};
 use readlab_record::RankClock;
 use readlab_system::clock::monotonic_ns;
@@ -29,7 +29,7 @@ const ROUND_TRIPS: u32 = 64;
 
 /// Variables with the number of ranks, as launchers set them: Open MPI; MPICH and others that
 /// support PMI; Slurm.
-const SIZE_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
+const RANK_COUNT_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 
 /// The reason why the job cannot go on, in one line.
 #[derive(Debug, thiserror::Error)]
@@ -39,16 +39,16 @@ pub struct JobError(pub(super) String);
 #[derive(Debug)]
 pub struct Job {
     agent: RefCell<Option<Agent>>,
-    clock: Cell<Clock>,
+    clock: Cell<ClockConverter>,
     facts: JobFacts,
     /// Longest time that the slowest rank takes to reach the call in which the others wait.
     time_limit: Cell<Duration>,
 }
 
-/// The role of a rank. Readers have the lowest ranks, so that these are also the numbers of the
-/// parts and paths that they read.
+/// The role of a rank. Readers have the lowest ranks, so that the rank of a reader is also the
+/// number of its part or path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Role {
+pub enum RankRole {
     /// The rank takes turns.
     Reader,
     /// The rank runs on the server, and makes the file cold there.
@@ -58,7 +58,7 @@ pub enum Role {
 impl Job {
     /// Joins the job for which a launcher started this process.
     pub fn join() -> Result<Job, JobError> {
-        let told = announced_size(|name| std::env::var(name).ok()).ok_or_else(|| {
+        let told = announced_rank_count(|name| std::env::var(name).ok()).ok_or_else(|| {
             JobError(
                 "no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun".to_owned(),
             )
@@ -70,7 +70,7 @@ impl Job {
             return Err(JobError(format!(
                 "the launcher started {} ranks ({}), and the agent, built with {}, sees {}: build it with the mpicc \
                  of that launcher first on the PATH, or tell srun by --mpi which PMI it speaks",
-                told.rank_count, told.variable, facts.library, facts.rank_count
+                told.rank_count, told.variable, facts.mpi_library, facts.rank_count
             )));
         }
         agent.ask(MessageKind::Barrier, b"", JOIN_TIMEOUT)?;
@@ -83,7 +83,8 @@ impl Job {
         self.facts.rank
     }
 
-    pub fn size(&self) -> u32 {
+    /// Number of ranks in the job, a witness included.
+    pub fn rank_count(&self) -> u32 {
         self.facts.rank_count
     }
 
@@ -91,8 +92,9 @@ impl Job {
         self.facts.rank == 0
     }
 
-    pub fn library(&self) -> &str {
-        &self.facts.library
+    /// Name and version of the MPI library to which the agent is linked.
+    pub fn mpi_library(&self) -> &str {
+        &self.facts.mpi_library
     }
 
     /// Sets the longest time for which other ranks wait for the slowest rank; then the job counts
@@ -123,7 +125,7 @@ impl Job {
     }
 
     /// Number of ranks that read; an error if the roles of all ranks form no fleet.
-    pub fn readers(&self, own: Role) -> Result<Result<NonZero<u32>, String>, JobError> {
+    pub fn reader_count(&self, own: RankRole) -> Result<Result<NonZero<u32>, String>, JobError> {
         let all = self.gather(&own)?;
         self.broadcast(all.map(|all| count_readers(&all)).as_ref())
     }
@@ -142,7 +144,7 @@ impl Job {
     }
 
     /// This rank's clock as of the last comparison with rank 0.
-    pub fn clock(&self) -> Clock {
+    pub fn clock(&self) -> ClockConverter {
         self.clock.get()
     }
 
@@ -167,8 +169,8 @@ impl Job {
     }
 }
 
-fn count_readers(roles: &[Role]) -> Result<NonZero<u32>, String> {
-    let readers = roles.iter().take_while(|role| **role == Role::Reader).count();
+fn count_readers(roles: &[RankRole]) -> Result<NonZero<u32>, String> {
+    let readers = roles.iter().take_while(|role| **role == RankRole::Reader).count();
     let witnesses = roles.len() - readers;
     match u32::try_from(readers).ok().and_then(NonZero::new) {
         Some(readers) if witnesses <= 1 => Ok(readers),
@@ -179,15 +181,15 @@ fn count_readers(roles: &[Role]) -> Result<NonZero<u32>, String> {
 }
 
 /// The number of ranks that a launcher announced, and the variable that contains it.
-struct AnnouncedSize {
+struct AnnouncedRankCount {
     variable: &'static str,
     rank_count: u32,
 }
 
-fn announced_size(variable: impl Fn(&str) -> Option<String>) -> Option<AnnouncedSize> {
-    SIZE_VARIABLES
-        .iter()
-        .find_map(|name| Some(AnnouncedSize { variable: name, rank_count: variable(name)?.parse().ok()? }))
+fn announced_rank_count(variable: impl Fn(&str) -> Option<String>) -> Option<AnnouncedRankCount> {
+    RANK_COUNT_VARIABLES.iter().find_map(|name| {
+        Some(AnnouncedRankCount { variable: name, rank_count: variable(name)?.parse().ok()? })
+    })
 }
 
 fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
@@ -206,27 +208,27 @@ fn unreadable_error(why: impl Display) -> JobError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Role::{Reader, Witness};
+    use RankRole::{Reader, Witness};
 
     #[test]
     fn the_number_of_ranks_is_read_from_the_variable_of_any_launcher() {
         let told = |given: &'static [(&str, &str)]| {
             let of =
                 |name: &str| given.iter().find(|(it, _)| *it == name).map(|(_, text)| (*text).to_owned());
-            announced_size(of).map(|it| (it.variable, it.rank_count))
+            announced_rank_count(of).map(|it| (it.variable, it.rank_count))
         };
         assert_eq!(told(&[]), None);
         assert_eq!(
             told(&[("SLURM_NTASKS", "4"), ("OMPI_COMM_WORLD_SIZE", "2")]),
-            Some((SIZE_VARIABLES[0], 2))
+            Some((RANK_COUNT_VARIABLES[0], 2))
         );
-        assert_eq!(told(&[("PMI_SIZE", "8")]), Some((SIZE_VARIABLES[1], 8)));
-        assert_eq!(told(&[("PMI_SIZE", "many"), ("SLURM_NTASKS", "3")]), Some((SIZE_VARIABLES[2], 3)));
+        assert_eq!(told(&[("PMI_SIZE", "8")]), Some((RANK_COUNT_VARIABLES[1], 8)));
+        assert_eq!(told(&[("PMI_SIZE", "many"), ("SLURM_NTASKS", "3")]), Some((RANK_COUNT_VARIABLES[2], 3)));
     }
 
     #[test]
     fn readers_come_first_and_at_most_one_witness_after_them() {
-        let of = |roles: &[Role]| count_readers(roles).ok().map(NonZero::get);
+        let of = |roles: &[RankRole]| count_readers(roles).ok().map(NonZero::get);
         assert_eq!(of(&[Reader, Reader]), Some(2));
         assert_eq!(of(&[Reader, Reader, Witness]), Some(2));
         for other in

@@ -15,19 +15,22 @@ use readlab_model::target::Targets;
 use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
 use readlab_model::units::Nanos;
-use readlab_record::{Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, joint_sample};
+use readlab_record::{
+    EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, UntimedCount, joint_sample,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest delay of a rank's start, unless the quotient by [`LATE_JOB_DIVISOR`] is larger. After a
-/// later start the recorded times would not describe the turn.
-const LATE_NS_MAX: u64 = 1_000_000;
+/// Largest delay of a rank's start in a short turn. In a long turn it is the time of the turn,
+/// divided by [`LATE_START_DIVISOR`]. After a later start the recorded times would not describe the
+/// turn.
+const LATE_START_NS_MAX: u64 = 1_000_000;
 
 /// Number of tries of a turn until all ranks start in time. A host may be busy for a moment, which
 /// is no property of the trial.
 const LATE_START_TRIES: u32 = 8;
 
-/// Divisor of the job's time. A start may be late by the quotient.
-const LATE_JOB_DIVISOR: u64 = 100;
+/// In a long turn, a rank may start late by the time of the whole turn, divided by this number.
+const LATE_START_DIVISOR: u64 = 100;
 
 #[derive(Debug, Clone, Copy)]
 pub struct FleetPlan<'a> {
@@ -43,13 +46,14 @@ pub struct FleetSampler<'a> {
     fleet: &'a Fleet,
     shared_caches: &'a [SharedCache],
     /// Whether the other ranks can no longer be reached.
-    is_lost: bool,
+    has_lost_ranks: bool,
     refusals: BTreeMap<TrialIndex, Outcome>,
     notes: Vec<Line>,
     noted_warnings: BTreeSet<String>,
     missing_meters: Vec<(String, String)>,
-    /// The round before which the clocks were last compared.
-    clocks_compared_before: Option<(CacheState, u32)>,
+    /// State and number of the round before which the clocks were last compared; `None` before the
+    /// first comparison.
+    clock_comparison_round: Option<(CacheState, u32)>,
 }
 
 impl<'a> FleetSampler<'a> {
@@ -63,12 +67,12 @@ impl<'a> FleetSampler<'a> {
             fleet_plan,
             fleet: &agreement.fleet,
             shared_caches: &agreement.shared_caches,
-            is_lost: false,
+            has_lost_ranks: false,
             refusals: BTreeMap::new(),
             notes: Vec::new(),
             noted_warnings: BTreeSet::new(),
             missing_meters: Vec::new(),
-            clocks_compared_before: None,
+            clock_comparison_round: None,
         }
     }
 
@@ -81,13 +85,13 @@ impl<'a> FleetSampler<'a> {
     /// Sends an order to all ranks and returns their results, by rank; an error if a trial or the
     /// run ended on any of them.
     fn order_all(&mut self, order: &RankCommand) -> Result<Vec<RankResult>, RankFailure> {
-        if self.is_lost {
+        if self.has_lost_ranks {
             return Err(RankFailure::End(TrialEnd::Run(EndReason::RankLost)));
         }
         match self.gather_reports(order) {
             Ok(reports) => self.collect_results(order, reports),
             Err(error) => {
-                self.is_lost = true;
+                self.has_lost_ranks = true;
                 self.notes.push(Line::Warning { text: error.to_string() });
                 self.member.job.abort(&error.to_string());
                 Err(RankFailure::End(TrialEnd::Run(EndReason::RankLost)))
@@ -145,7 +149,7 @@ impl<'a> FleetSampler<'a> {
 
     /// Compares the clocks before the first turn of a round.
     fn compare_clocks(&mut self, slot: &Slot) -> Result<(), RankFailure> {
-        if self.clocks_compared_before.replace((slot.state, slot.round)) == Some((slot.state, slot.round)) {
+        if self.clock_comparison_round.replace((slot.state, slot.round)) == Some((slot.state, slot.round)) {
             return Ok(());
         }
         let found = self.order_all(&RankCommand::CompareClocks)?;
@@ -206,7 +210,7 @@ impl<'a> FleetSampler<'a> {
 
     /// Names the rank that began too late, if any did.
     fn why_late(&self, turn: &FleetTurn) -> Option<String> {
-        let late_max_ns = LATE_NS_MAX.max(turn.job_ns() / LATE_JOB_DIVISOR);
+        let late_max_ns = LATE_START_NS_MAX.max(turn.job_ns() / LATE_START_DIVISOR);
         let latest = turn.ranks.iter().max_by_key(|timing| timing.late_ns)?;
         let late =
             || with_host(self.fleet, latest.rank as usize, format!("began {} late", Nanos(latest.late_ns)));
@@ -226,13 +230,14 @@ fn collect_turn(trial: TrialIndex, slot: &Slot, found: Vec<RankResult>) -> (Flee
     (FleetTurn { trial, round: slot.round, ranks }, samples)
 }
 
-/// Checks that the ranks that share a page cache together fetched all bytes from the device, if any
-/// of them took the turn.
+/// Checks that ranks with a common page cache together fetched all bytes from the device. Passes if
+/// none of them took the turn, or if the number of bytes is not known.
 fn check_fetched_bytes(cache: &SharedCache, turn: &FleetTurn, samples: &[Sample]) -> Result<(), SampleError> {
     let shares = |timing: &RankTiming| cache.ranks.binary_search(&(timing.rank as usize)).is_ok();
     let took = || turn.ranks.iter().zip(samples).filter(|(timing, _)| shares(timing));
     let fetched_bytes = took().map(|(_, sample)| sample.device_read_bytes).sum::<Option<u64>>();
-    let expected_bytes = cache.device_bytes.filter(|_| took().next().is_some()).map(min_fetched_bytes);
+    let expected_bytes =
+        cache.expected_device_bytes.filter(|_| took().next().is_some()).map(min_fetched_bytes);
     match (fetched_bytes, expected_bytes) {
         (Some(fetched), Some(least)) if fetched < least => {
             let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
@@ -271,17 +276,20 @@ impl Sampler for FleetSampler<'_> {
         }
     }
 
-    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+    fn take_turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         self.missing_meters.clear();
         self.compare_clocks(slot).map_err(RankFailure::into_sample_error)?;
         self.take_timely_turn(trial, slot)
     }
 
-    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, UntimedCount>, TrialEnd>> {
         self.member.sampler.count(trials)
     }
 
-    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count_again(
+        &mut self,
+        trials: &[TrialIndex],
+    ) -> Vec<Result<BTreeMap<String, UntimedCount>, TrialEnd>> {
         self.member.sampler.count_again(trials)
     }
 
@@ -289,16 +297,16 @@ impl Sampler for FleetSampler<'_> {
         self.member.sampler.is_counted(trial)
     }
 
-    fn inspects(&self) -> bool {
-        self.member.sampler.inspects()
+    fn has_inspections(&self) -> bool {
+        self.member.sampler.has_inspections()
     }
 
     fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
         self.member.sampler.inspect(trial)
     }
 
-    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
-        self.member.sampler.not_inspected(trial, reason)
+    fn uninspected_lines(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
+        self.member.sampler.uninspected_lines(trial, reason)
     }
 
     fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
@@ -315,7 +323,7 @@ impl Sampler for FleetSampler<'_> {
     }
 
     fn retire(&mut self, trial: TrialIndex) {
-        // If a rank is lost, a trial without further turns does not need it.
+        // An error is ignored: this trial has no further turns, so a lost rank does not affect it.
         let _ = self.order_all(&RankCommand::Retire(trial));
     }
 
@@ -332,11 +340,11 @@ impl Sampler for FleetSampler<'_> {
         }
     }
 
-    fn missing_meters(&mut self) -> Vec<(String, String)> {
+    fn drain_missing_meters(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.missing_meters)
     }
 
-    fn notes(&mut self) -> Vec<Line> {
+    fn drain_notes(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.notes)
     }
 

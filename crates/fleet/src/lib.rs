@@ -22,4 +22,4 @@ pub mod order;
 pub mod queue;
 pub mod starting_gate;
 
-pub use job::{Job, JobError, Role};
+pub use job::{Job, JobError, RankRole};

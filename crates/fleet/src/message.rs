@@ -35,9 +35,9 @@ pub fn encode_message(kind: MessageKind, body: &[u8]) -> Vec<u8> {
     [&[kind as u8], &length.to_le_bytes()[..], body].concat()
 }
 
-/// Length of the body after this header of an answer; an error in one line if the header does not
-/// answer a message of this kind.
-pub fn body_bytes(head: [u8; HEADER_BYTES], kind: MessageKind) -> Result<usize, String> {
+/// Length of the body that follows this header of an answer. An error, in one line, if the header
+/// does not answer a message of this kind, or if the body is too long.
+pub fn body_size_bytes(head: [u8; HEADER_BYTES], kind: MessageKind) -> Result<usize, String> {
     let [found, length @ ..] = head;
     if found != kind as u8 {
         return Err(format!("the answer to {kind:?} is of the kind {:?}", char::from(found)));
@@ -53,7 +53,8 @@ pub fn body_bytes(head: [u8; HEADER_BYTES], kind: MessageKind) -> Result<usize, 
 pub struct JobFacts {
     pub rank: u32,
     pub rank_count: u32,
-    pub library: String,
+    /// Name and version of the MPI library.
+    pub mpi_library: String,
 }
 
 impl JobFacts {
@@ -64,7 +65,11 @@ impl JobFacts {
         // Some MPI libraries write tabs and several blanks.
         let library = String::from_utf8_lossy(library);
         let library = library.split_whitespace().collect::<Vec<_>>().join(" ");
-        Some(JobFacts { rank: u32::from_le_bytes(*rank), rank_count: u32::from_le_bytes(*ranks), library })
+        Some(JobFacts {
+            rank: u32::from_le_bytes(*rank),
+            rank_count: u32::from_le_bytes(*ranks),
+            mpi_library: library,
+        })
     }
 }
 
@@ -87,7 +92,7 @@ pub struct ClockOffset {
     /// Offset that is added to this rank's time to get the time of rank 0.
     pub offset_ns: i64,
     /// Largest error of the offset.
-    pub bound_ns: i64,
+    pub error_bound_ns: i64,
 }
 
 impl ClockOffset {
@@ -95,7 +100,10 @@ impl ClockOffset {
     pub fn parse(body: &[u8]) -> Option<ClockOffset> {
         let (offset, rest) = body.split_first_chunk()?;
         let bound: &[u8; 8] = rest.try_into().ok()?;
-        Some(ClockOffset { offset_ns: i64::from_le_bytes(*offset), bound_ns: i64::from_le_bytes(*bound) })
+        Some(ClockOffset {
+            offset_ns: i64::from_le_bytes(*offset),
+            error_bound_ns: i64::from_le_bytes(*bound),
+        })
     }
 }
 
@@ -103,7 +111,8 @@ impl ClockOffset {
 mod tests {
     use super::*;
 
-    /// The examples of the document, as lines of a direction and bytes.
+    /// The examples of the document, each as its direction (`>` to the agent, `<` from it) and its
+    /// bytes.
     fn examples() -> Vec<(char, Vec<u8>)> {
         let document = include_str!("../carried/fleet/agent/MESSAGES.md");
         let lines = document.lines().filter(|line| line.starts_with("> ") || line.starts_with("< "));
@@ -136,11 +145,11 @@ mod tests {
             ])
             .map(|(answer, kind)| {
                 let (head, body) = answer.split_first_chunk().unwrap();
-                assert_eq!(body_bytes(*head, kind), Ok(body.len()));
+                assert_eq!(body_size_bytes(*head, kind), Ok(body.len()));
                 body.to_vec()
             })
             .collect();
-        let ranks = JobFacts { rank: 0, rank_count: 2, library: "Open MPI".to_owned() };
+        let ranks = JobFacts { rank: 0, rank_count: 2, mpi_library: "Open MPI".to_owned() };
         assert_eq!(JobFacts::parse(&bodies[0]), Some(ranks));
         assert_eq!(bodies[2], b"abc");
         assert_eq!(split_gathered(&bodies[3], 2), Some(vec![b"hi".to_vec(), b"HI".to_vec()]));
@@ -149,8 +158,8 @@ mod tests {
 
     #[test]
     fn answers_of_another_kind_or_impossible_length_are_errors_and_incomplete_bodies_do_not_parse() {
-        assert!(body_bytes([b'g', 0, 0, 0, 0], MessageKind::Clocks).unwrap_err().contains("Clocks"));
-        assert!(body_bytes([b'g', 0, 0, 0, 255], MessageKind::Gather).is_err());
+        assert!(body_size_bytes([b'g', 0, 0, 0, 0], MessageKind::Clocks).unwrap_err().contains("Clocks"));
+        assert!(body_size_bytes([b'g', 0, 0, 0, 255], MessageKind::Gather).is_err());
         assert_eq!(split_gathered(&[1, 0, 0, 0], 1), None, "a byte is missing");
         assert_eq!(split_gathered(&[0, 0, 0, 0, 7], 1), None, "a byte too many");
         assert_eq!((JobFacts::parse(&[0; 7]), ClockOffset::parse(&[0; 15])), (None, None));

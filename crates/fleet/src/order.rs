@@ -35,12 +35,14 @@ pub struct TurnRanks {
 }
 
 impl TurnRanks {
+    /// Whether a rank takes the turn, in a fleet of `of` reading ranks.
     pub fn contains(self, rank: u32, of: u32) -> bool {
         (rank + of - self.first) % of < self.count
     }
 }
 
 impl RankCommand {
+    /// The trial that the order is about; `None` if it is about no single trial.
     pub fn trial(&self) -> Option<TrialIndex> {
         match self {
             RankCommand::Open(trial)

@@ -4,7 +4,7 @@
 
 use super::job::{Job, JobError};
 use crate::agreement::{Agreement, SharedCache};
-use readlab_record::Share;
+use readlab_record::ShareMode;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -13,10 +13,10 @@ use std::rc::Rc;
 pub struct QueuePosition {
     /// Number of ranks before this one.
     pub ranks_before: u32,
-    /// Largest position of any rank in any cache.
+    /// Largest position of a rank in the queue of any cache.
     pub last_position: u32,
-    /// Whether the ranks that share a cache read different bytes.
-    pub has_own_bytes: bool,
+    /// Whether this rank reads other bytes than the ranks with which it shares the cache.
+    pub reads_own_bytes: bool,
 }
 
 impl QueuePosition {
@@ -32,29 +32,29 @@ impl QueuePosition {
         QueuePosition {
             ranks_before: if is_witness { last } else { shared.iter().find_map(at).map_or(0, number) },
             last_position: last,
-            has_own_bytes: agreement.fleet.share == Share::Split,
+            reads_own_bytes: agreement.fleet.share == ShareMode::Split,
         }
     }
 
     /// Whether the rank fills the cache with the bytes that it reads. If all ranks of a cache read
     /// the same bytes, only the first one fills.
     pub fn fills_cache(self) -> bool {
-        self.ranks_before == 0 || self.has_own_bytes
+        self.ranks_before == 0 || self.reads_own_bytes
     }
 }
 
 /// One rank's place in the queue. In each pass through the queue, every rank waits at the same
 /// number of barriers.
 #[derive(Debug, Clone)]
-pub struct Queue {
+pub struct CacheQueue {
     job: Rc<Job>,
     position: QueuePosition,
     barriers_passed: Rc<Cell<u32>>,
 }
 
-impl Queue {
-    pub fn new(job: Rc<Job>, position: QueuePosition) -> Queue {
-        Queue { job, position, barriers_passed: Rc::default() }
+impl CacheQueue {
+    pub fn new(job: Rc<Job>, position: QueuePosition) -> CacheQueue {
+        CacheQueue { job, position, barriers_passed: Rc::default() }
     }
 
     pub fn position(&self) -> QueuePosition {
@@ -91,17 +91,17 @@ mod tests {
 
     #[test]
     fn ranks_with_a_separate_cache_are_first_and_all_ranks_pass_the_same_number_of_barriers() {
-        let cache = |ranks: &[usize]| SharedCache { ranks: ranks.to_vec(), device_bytes: None };
+        let cache = |ranks: &[usize]| SharedCache { ranks: ranks.to_vec(), expected_device_bytes: None };
         let shared = vec![cache(&[0, 2, 5]), cache(&[1, 4])];
         let agreement = |share, shared| {
-            let fleet = Fleet { library: String::new(), share, ranks: Vec::new(), witness: None };
+            let fleet = Fleet { mpi_library: String::new(), share, ranks: Vec::new(), witness: None };
             Agreement { fleet, answers: Vec::new(), shared_caches: shared }
         };
         let places = |share| {
             let agreement = agreement(share, shared.clone());
             (0..6).map(|rank| QueuePosition::new(rank, &agreement)).collect::<Vec<_>>()
         };
-        let same = places(Share::Same);
+        let same = places(ShareMode::Same);
         assert_eq!(same.iter().map(|position| position.ranks_before).collect::<Vec<_>>(), [0, 0, 1, 0, 1, 2]);
         assert!(same.iter().all(|position| position.last_position == 2));
         assert_eq!(
@@ -110,10 +110,10 @@ mod tests {
             "each cache is filled once"
         );
         assert!(
-            places(Share::Split).iter().all(|position| position.fills_cache()),
+            places(ShareMode::Split).iter().all(|position| position.fills_cache()),
             "each rank fills with its part"
         );
-        let mut alone = agreement(Share::Own, Vec::new());
+        let mut alone = agreement(ShareMode::Own, Vec::new());
         assert_eq!(QueuePosition::new(3, &alone), QueuePosition::default());
         alone.fleet.witness = Some(Witness { host: "h".to_owned(), path: "p".to_owned() });
         assert_eq!(

@@ -5,7 +5,7 @@
 //! until the turn ends. The start time is late enough that every rank knows it in time.
 
 use super::job::{Job, JobError};
-use super::queue::Queue;
+use super::queue::CacheQueue;
 use readlab_measure::interface::{SampleError, StartingGate};
 use readlab_system::clock::{monotonic_ns, sleep_until};
 use std::cell::{Cell, RefCell};
@@ -43,13 +43,13 @@ enum GateState {
 #[derive(Debug, Clone)]
 pub struct RankGate {
     job: Rc<Job>,
-    queue: Queue,
+    queue: CacheQueue,
     state: Rc<Cell<GateState>>,
     job_error: Rc<RefCell<Option<JobError>>>,
 }
 
 impl RankGate {
-    pub fn new(job: Rc<Job>, queue: Queue) -> RankGate {
+    pub fn new(job: Rc<Job>, queue: CacheQueue) -> RankGate {
         RankGate { job, queue, state: Rc::new(Cell::new(GateState::NotReported)), job_error: Rc::default() }
     }
 
@@ -91,13 +91,14 @@ impl RankGate {
         self.state.set(GateState::Withheld { was_ready: is_ready });
         self.queue.finish()?;
         let all = self.job.gather(&is_ready)?;
-        // Start of the turn by the clock of rank 0; `None` if a rank is not ready.
+        // Start of the turn by the clock of rank 0. The inner `None` means that a rank is not ready;
+        // the outer one, that this rank is not rank 0, which alone gathers.
         let start_ns: Option<Option<u64>> = all.map(|all| {
-            let lead_ns = START_DELAY_NS + START_DELAY_PER_RANK_NS * u64::from(self.job.size());
+            let lead_ns = START_DELAY_NS + START_DELAY_PER_RANK_NS * u64::from(self.job.rank_count());
             all.iter().all(|is_ready| *is_ready).then(|| monotonic_ns() + lead_ns)
         });
         if let Some(leader_ns) = self.job.broadcast(start_ns.as_ref())? {
-            self.state.set(GateState::Open(self.job.clock().from_leader(leader_ns)));
+            self.state.set(GateState::Open(self.job.clock().to_own_ns(leader_ns)));
         }
         Ok(())
     }

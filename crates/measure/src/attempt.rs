@@ -8,8 +8,9 @@ use readlab_record::Outcome;
 /// Largest number of tries of a turn whose cache state cannot be proven.
 pub(super) const PROOF_TRIES: u32 = 4;
 
-/// Takes the samples of a turn, or returns how the trial ended. After each try whose state was not
-/// proven, `rejected` is called with the reason; it may repair the state before the next try.
+/// Takes the samples of a turn, or returns how the trial ended. Calls `rejected` with the reason
+/// after each try whose state was not proven; this callback may repair the state before the next
+/// try.
 pub(super) fn take_until_proven<E>(
     sampler: &mut dyn Sampler,
     trial: TrialIndex,
@@ -18,7 +19,7 @@ pub(super) fn take_until_proven<E>(
 ) -> Result<Result<Vec<Sample>, TrialEnd>, E> {
     let mut last = String::new();
     for _ in 0..PROOF_TRIES {
-        match sampler.turn(trial, slot) {
+        match sampler.take_turn(trial, slot) {
             Ok(samples) => return Ok(Ok(samples)),
             Err(SampleError::TrialEnd(end)) => return Ok(Err(end)),
             Err(SampleError::Unproven(reason)) => {

@@ -14,28 +14,32 @@ pub struct BusyProcess {
     /// The short name of the process, control characters replaced.
     pub name: String,
     /// Processors that the process used on average: 1.0 is one processor all the time.
-    pub processors: f64,
+    pub processors_used: f64,
 }
 
 /// All processes except this one that used processors during a quarter of a second, the busiest
 /// first. Another readlab is always listed, because its contenders may do all the work.
 pub fn other_busy_processes() -> Vec<BusyProcess> {
     let before: HashMap<u32, u64> =
-        process::all().into_iter().map(|process| (process.pid, process.cpu_ns)).collect();
+        process::all_processes().into_iter().map(|process| (process.pid, process.cpu_ns)).collect();
     let start = Instant::now();
     std::thread::sleep(OBSERVATION_TIME);
     let passed = start.elapsed();
     let mut busy = Vec::new();
-    for process in process::all() {
+    for process in process::all_processes() {
         let Some(before_ns) = before.get(&process.pid) else { continue };
         let used_ns = process.cpu_ns.saturating_sub(*before_ns);
         let counts = used_ns > 0 || process.name == env!("CARGO_PKG_NAME");
         if counts && process.pid != std::process::id() {
             let processors = Duration::from_nanos(used_ns).as_secs_f64() / passed.as_secs_f64();
-            busy.push(BusyProcess { pid: process.pid, name: printable_name(&process.name), processors });
+            busy.push(BusyProcess {
+                pid: process.pid,
+                name: printable_name(&process.name),
+                processors_used: processors,
+            });
         }
     }
-    busy.sort_by(|a, b| b.processors.total_cmp(&a.processors));
+    busy.sort_by(|a, b| b.processors_used.total_cmp(&a.processors_used));
     busy
 }
 

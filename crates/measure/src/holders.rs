@@ -1,9 +1,9 @@
 //! Finds the processes that hold a file, which means that they have the file mapped or open.
 //!
 //! Pages that a process has mapped, or has locked into memory through a mapping, cannot be evicted.
-//! A process that only has the file open does not hinder eviction, but PROTOCOL.md forbids
-//! contenders both between turns. Processes that this user may not inspect count as holding
-//! nothing. [`super::sampler`] decides what happens to a holder.
+//! A process that only has the file open does not hinder eviction. Between turns, PROTOCOL.md
+//! forbids contenders to have the file mapped or open. Processes that this user may not inspect
+//! count as holding nothing. [`super::sampler`] decides what happens to a holder.
 
 use readlab_model::target::identity::Identity;
 use readlab_system::process::{
@@ -63,7 +63,7 @@ impl Holder {
 impl Processes {
     /// All processes that this user can see. Processes that end meanwhile are left out.
     pub fn now() -> Processes {
-        Processes { all: process::all().into_iter().map(|entry| (entry.pid, entry)).collect() }
+        Processes { all: process::all_processes().into_iter().map(|entry| (entry.pid, entry)).collect() }
     }
 
     /// A process, all its descendants, and the other members of its process group or session.
@@ -97,7 +97,8 @@ impl Processes {
     /// open counts as [`Hold::Mapped`].
     pub(super) fn holders(&self, among: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
         let file = file_id(file);
-        // Check the maps after the handle is opened, so that both are about the same process.
+        // The maps are read after the handle is opened, so that they are of the process that the
+        // handle can kill.
         let of_one = |&pid: &u32| {
             let handle = self.all.get(&pid).and_then(ProcessHandle::open);
             let is_mapped = has_mapped(pid, file).then_some(Hold::Mapped);
@@ -140,7 +141,7 @@ impl Processes {
 }
 
 fn file_id(file: &Identity) -> FileId {
-    FileId { device: file.dev, number: file.ino }
+    FileId { device: file.dev, inode: file.ino }
 }
 
 #[cfg(test)]
@@ -162,7 +163,7 @@ mod tests {
         child
     }
 
-    fn wait_for_end(mut child: Child) {
+    fn kill_and_wait(mut child: Child) {
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(found[0].to_string(), format!("process {} (sh)", holder.id()));
         assert!(now.holders(&now.family(other.id()), &identity).is_empty());
         found[0].kill();
-        wait_for_end(other);
+        kill_and_wait(other);
         holder.wait().unwrap();
         assert!(now.holders(&now.family(holder.id()), &identity).is_empty());
     }
@@ -201,8 +202,8 @@ mod tests {
         let found = now.holders_of_any(&BTreeSet::from([holder.id(), other.id()]), files);
         assert_eq!((found.len(), found[0].pid, found[0].hold), (1, holder.id(), Hold::Open));
         assert_eq!(found[0].file.as_deref().and_then(Path::file_name), Some("b".as_ref()));
-        wait_for_end(holder);
-        wait_for_end(other);
+        kill_and_wait(holder);
+        kill_and_wait(other);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub trait Sampler {
 
     /// Takes one turn from a proven cache state: one or more timed readings, metered, with every
     /// answer compared. The samples carry the slot.
-    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
+    fn take_turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
 
     /// Counts system calls and allocations of contenders. Each contender has one untimed run in a
     /// separate process; the runs are at the same time. Returns for each trial, in order, its
@@ -53,7 +53,7 @@ pub trait Sampler {
     fn is_counted(&self, trial: TrialIndex) -> bool;
 
     /// Whether contenders are inspected after the rounds.
-    fn inspects(&self) -> bool;
+    fn has_inspections(&self) -> bool;
 
     /// Inspects a contender in untimed runs of separate processes; returns the lines for the
     /// record.
@@ -61,13 +61,14 @@ pub trait Sampler {
 
     /// The lines that [`Sampler::inspect`] would return, each with the reason why the trial was not
     /// inspected.
-    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line>;
+    fn uninspected_lines(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line>;
 
     /// Why the numbers of a trial are refused, even if its own turns succeeded: the reason may have
     /// been found during turns of other trials. `None` if they are not refused.
     fn refusal(&self, trial: TrialIndex) -> Option<Outcome>;
 
-    /// Bytes that one reader of the trial reads in one reading; `None` if that is not known.
+    /// Bytes that all processes of the trial together read in one reading; `None` if that is not
+    /// known. Readers within a process count once ([`readlab_record::Trial::reader_count`]).
     fn bytes_per_reading(&self, trial: TrialIndex) -> Option<u64>;
 
     /// Closes a trial that has no further turns and whose contender works: another trial that
@@ -78,16 +79,17 @@ pub trait Sampler {
 
     fn close(&mut self, trial: TrialIndex);
 
-    /// Runs the user's clean-up command once, after the last reading.
+    /// Runs the user's clean-up commands once and restores the settings of the system, after the
+    /// last reading.
     fn clean_up(&mut self) -> Result<(), CleanUpError> {
         Ok(())
     }
 
     /// Meters that could not be read in the last turn, with the reason.
-    fn missing_meters(&mut self) -> Vec<(String, String)>;
+    fn drain_missing_meters(&mut self) -> Vec<(String, String)>;
 
     /// Lines for the record since the last call that no other call returns, such as warm-ups.
-    fn notes(&mut self) -> Vec<Line> {
+    fn drain_notes(&mut self) -> Vec<Line> {
         Vec::new()
     }
 
@@ -153,7 +155,7 @@ pub enum Step {
     /// Starts a contender and makes it read untimed.
     Start(TrialIndex),
     /// Counts what a contender does inside, untimed.
-    Count(TrialIndex, Progress),
+    Count(TrialIndex, RunProgress),
     Inspect(TrialIndex),
     Turn {
         trial: TrialIndex,
@@ -162,19 +164,19 @@ pub enum Step {
         /// Position in the round, from 0.
         position: u32,
         /// Number of trials in the round.
-        of: u32,
+        trial_count: u32,
     },
-    RoundOver(Progress),
+    RoundOver(RunProgress),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     /// The share of the whole run that is done, 0 to 1.
     pub share: f64,
     pub elapsed_ns: u64,
 }
 
-impl Progress {
+impl RunProgress {
     /// The time left at the rate so far; `None` before anything is done.
     pub fn time_left(&self) -> Option<Nanos> {
         let elapsed_s = self.elapsed_ns as f64 / 1e9;
@@ -182,6 +184,7 @@ impl Progress {
     }
 }
 
+/// The end of a trial, of the whole run, or of both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum TrialEnd {
     Trial(Outcome),
@@ -189,7 +192,7 @@ pub enum TrialEnd {
     Both(Outcome, EndReason),
 }
 
-/// Why the clean-up command ends the run.
+/// Why a clean-up command, or a setting that cannot be restored, ends the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CleanUpError {
     pub end: EndReason,

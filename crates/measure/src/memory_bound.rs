@@ -20,8 +20,8 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(1);
 /// The bounds of a run and where their control groups are made.
 #[derive(Debug)]
 pub struct MemoryControl {
-    /// The changed read-ahead; `None` if it was not changed. It is dropped, and so restored, before
-    /// the groups, which then no longer need the launcher.
+    /// The changed read-ahead; `None` if it was not changed. Declared before `groups`, because
+    /// dropping `groups` cancels the launcher's commands, so the read-ahead must be restored first.
     _read_ahead: Option<FixedSetting>,
     groups: MemoryGroups,
     bounds: BTreeMap<TrialIndex, MemoryFacts>,

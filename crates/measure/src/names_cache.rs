@@ -3,11 +3,11 @@
 //!
 //! Before a warm reading, readlab lists each folder and requests the status of each name. Before a
 //! cold reading, the kernel drops all caches of the machine, which only root may request. Lookups
-//! of some names, evenly spread, prove the state: a lookup uses only memory and loads nothing into
-//! it. Blocks of folders may be in memory even if no name is. Therefore a warm reading must also
+//! of some names, evenly spread, prove the state: such a lookup searches only memory and loads no
+//! name. Blocks of folders may be in memory even if no name is. Therefore a warm reading must also
 //! fetch no byte from the device, and a cold reading at least one ([`crate::sampler`]).
 
-use super::cache::{CacheError, Eviction, FillResult, TargetCache, call_failed};
+use super::cache::{CacheError, EvictionScope, FillResult, TargetCache, call_failed};
 use super::residency::{ResidencyMeans, ResidencyProof};
 use super::target::TargetState;
 use readlab_corpus::names_truth::truth_of_names;
@@ -35,18 +35,18 @@ const FIRST_PAUSE: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub struct NamesCache {
     pub(super) tree: Arc<Tree>,
-    eviction: Eviction,
+    eviction: EvictionScope,
 }
 
 /// The result of looking up some names only in memory.
 struct LookupResult {
     proof: ResidencyProof,
-    /// The first file whose name is in memory.
+    /// The first path whose name is in memory; `None` if no name is.
     cached_path: Option<PathBuf>,
 }
 
 impl NamesCache {
-    pub(super) fn new(tree: &Arc<Tree>, eviction: Eviction) -> NamesCache {
+    pub(super) fn new(tree: &Arc<Tree>, eviction: EvictionScope) -> NamesCache {
         NamesCache { tree: Arc::clone(tree), eviction }
     }
 
@@ -54,7 +54,7 @@ impl NamesCache {
     /// because the search for changes loads every name into memory.
     pub(super) fn observe(&self) -> TargetState {
         let resident = self.residency().map_err(|error| error.to_string());
-        TargetState { resident, change: self.tree.change() }
+        TargetState { residency: resident, change: self.tree.change() }
     }
 
     fn folder_or_list_path(&self) -> PathBuf {
@@ -93,8 +93,13 @@ fn look_up_names(tree: &Tree) -> Result<LookupResult, CacheError> {
             cached_path.get_or_insert(path);
         }
     }
-    let proof =
-        ResidencyProof { means: ResidencyMeans::Lookup, file_pages: pages, pages, resident, dirty: None };
+    let proof = ResidencyProof {
+        means: ResidencyMeans::Lookup,
+        file_pages: pages,
+        checked_pages: pages,
+        resident_pages: resident,
+        dirty_pages: None,
+    };
     Ok(LookupResult { proof, cached_path })
 }
 
@@ -105,7 +110,7 @@ impl TargetCache for NamesCache {
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
         let folder = self.folder_or_list_path();
-        if self.eviction == Eviction::OfFile {
+        if self.eviction == EvictionScope::OfFile {
             return Err(CacheError::NamesNeedRoot { path: folder });
         }
         // Inodes with changes that are not written yet cannot be dropped.
@@ -144,7 +149,7 @@ mod tests {
     use readlab_targets::target::tree::{ListSource, TreeRequest};
     use std::fs;
 
-    fn cache_of(folder: &Path, eviction: Eviction) -> NamesCache {
+    fn cache_of(folder: &Path, eviction: EvictionScope) -> NamesCache {
         NamesCache::new(tree_target(folder).tree().unwrap(), eviction)
     }
 
@@ -159,10 +164,10 @@ mod tests {
     #[test]
     fn names_are_warm_after_a_fill_and_cannot_be_dropped_without_root() {
         let folder = make_folder();
-        let cache = cache_of(folder.path(), Eviction::OfFile);
+        let cache = cache_of(folder.path(), EvictionScope::OfFile);
         let filled = cache.fill_evicted().unwrap();
         assert!(filled.proof.is_warm() && filled.wall_ns > 0, "{:?}", filled.proof);
-        assert_eq!((filled.proof.pages, filled.proof.is_estimate()), (200, false), "every third");
+        assert_eq!((filled.proof.checked_pages, filled.proof.is_estimate()), (200, false), "every third");
         assert_eq!(filled.proof.to_string(), "200 of 200 names resident");
         assert!(cache.evict_to_fill().unwrap().is_warm(), "nothing is evicted");
         let why = cache.evict().unwrap_err().to_string();
@@ -176,7 +181,7 @@ mod tests {
         let request = TreeRequest::by_name(ListSource::Folder(folder.path().to_owned()));
         assert!(Target::examine_tree(&request).is_err(), "there is nothing to read");
         let target = Target::examine_tree(&TreeRequest { may_have_no_file: true, ..request }).unwrap();
-        let cache = NamesCache::new(target.tree().unwrap(), Eviction::OfFile);
+        let cache = NamesCache::new(target.tree().unwrap(), EvictionScope::OfFile);
         assert_eq!(cache.fill_evicted().unwrap().proof.to_string(), "2 of 2 names resident");
         fs::create_dir(folder.path().join("c")).unwrap();
         assert!(cache.observe().change.is_some());
@@ -185,10 +190,10 @@ mod tests {
     #[test]
     fn an_observation_counts_names_in_memory_and_finds_the_changed_file() {
         let folder = make_folder();
-        let cache = cache_of(folder.path(), Eviction::OfFile);
+        let cache = cache_of(folder.path(), EvictionScope::OfFile);
         cache.refill().unwrap();
         let seen = cache.observe();
-        assert_eq!((seen.resident.unwrap().resident, seen.change), (200, None));
+        assert_eq!((seen.residency.unwrap().resident_pages, seen.change), (200, None));
         fs::write(folder.path().join("deep/7"), "longer").unwrap();
         let change = cache.observe().change.unwrap();
         assert!(change.contains("/deep/7 is not what it was"), "{change}");

@@ -1,9 +1,11 @@
-//! Bytes of the next layer: bytes that the program behind a FUSE file system has fetched from
-//! devices, bytes that a server has sent, and all bytes that have arrived there for a reading.
+//! Bytes of the next layer, which is a server or the program behind a FUSE file system: the bytes
+//! that the layer read for its users, and all bytes that arrived from the server, or at the
+//! program, during a reading.
 //!
-//! The counters are read right before and right after a turn. They count for all users of the layer
-//! during that time, not for one contender: they can show that bytes did not come, but never that
-//! they came for this reading. A layer without counters gives a reason, never 0.
+//! The counters are read right before and right after a turn. They count the bytes of all users of
+//! the layer during that time, not of one contender. A low count proves that bytes did not come; a
+//! high count does not prove that bytes came for this reading. If a layer has no counters, the
+//! result is a reason, never 0.
 
 use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::target::layers::{self, Layer, LayerKind};
@@ -22,11 +24,12 @@ const WARM_BYTES_DIVISOR: u64 = 2;
 /// The countable layer below a target's file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextLayer {
-    /// `read_bytes` of a process. Bytes that arrived are the sum of `read_bytes`, of `rchar`, and
-    /// of bytes received by network interfaces, because `rchar` does not include every kind of
-    /// receiving.
+    /// The process that serves a FUSE file system. The bytes that it read are its `read_bytes` in
+    /// `/proc/PID/io`. The bytes that arrived are the sum of `read_bytes`, of `rchar`, and of bytes
+    /// received by network interfaces, because `rchar` does not include every kind of receiving.
     Program { pid: u32 },
-    /// A server, or another layer with a cache; `counter` says what counts its bytes.
+    /// A server, or another layer with a cache. `counter` is what counts its bytes, and `source`
+    /// its name, such as `nas:/x`.
     Remote { counter: RemoteCounter, source: String },
 }
 
@@ -59,16 +62,16 @@ impl NextLayer {
     }
 
     /// The layer's counters now; a counter that cannot be read gives the reason.
-    pub fn count(&self) -> LayerBytes {
+    pub fn read_counters(&self) -> LayerBytes {
         let same = |read: Result<u64, String>| LayerBytes { arrived_bytes: read.clone(), read_bytes: read };
         let (counter, source) = match self {
-            NextLayer::Program { pid } => return count_program(*pid),
+            NextLayer::Program { pid } => return read_program_counters(*pid),
             NextLayer::Remote { counter, source } => (counter, source),
         };
         match counter {
-            RemoteCounter::Nfs => same(next_layer::sent_by_nfs_server(source)),
-            RemoteCounter::Lustre => with_received_estimate(next_layer::read_by_lustre()),
-            RemoteCounter::Ceph => with_received_estimate(next_layer::read_by_ceph()),
+            RemoteCounter::Nfs => same(next_layer::bytes_sent_by_nfs_server(source)),
+            RemoteCounter::Lustre => with_received_estimate(next_layer::bytes_read_from_lustre()),
+            RemoteCounter::Ceph => with_received_estimate(next_layer::bytes_read_from_ceph()),
             RemoteCounter::Interfaces => with_received_estimate(Err(no_counters(source))),
             RemoteCounter::Nothing => same(Err(no_counters(source))),
         }
@@ -110,16 +113,16 @@ impl NextLayer {
 /// A count of read bytes is also the number of bytes that arrived. Without a count, all bytes that
 /// the network interfaces received are an estimate of that number.
 fn with_received_estimate(read: Result<u64, String>) -> LayerBytes {
-    let arrived = read.clone().or_else(|_| next_layer::received_by_interfaces(None));
+    let arrived = read.clone().or_else(|_| next_layer::bytes_received_by_interfaces(None));
     LayerBytes { read_bytes: read, arrived_bytes: arrived }
 }
 
 /// Counters of a program. The arrived bytes are the sum over all kinds of I/O that bring bytes to a
 /// process.
-fn count_program(pid: u32) -> LayerBytes {
-    let io = next_layer::read_by_process(pid);
+fn read_program_counters(pid: u32) -> LayerBytes {
+    let io = next_layer::io_bytes_of_process(pid);
     let read = io.clone().map(|io| io.read_from_devices);
-    let received = next_layer::received_by_interfaces(Some(pid));
+    let received = next_layer::bytes_received_by_interfaces(Some(pid));
     let arrived = io.and_then(|io| Ok(io.read_by_calls + io.read_from_devices + received?));
     LayerBytes { read_bytes: read, arrived_bytes: arrived }
 }
@@ -141,12 +144,12 @@ mod tests {
 
     #[test]
     fn bytes_of_a_program_are_counted_or_there_is_a_reason() {
-        let own = NextLayer::Program { pid: std::process::id() }.count();
+        let own = NextLayer::Program { pid: std::process::id() }.read_counters();
         assert!(own.read_bytes.is_ok() && own.arrived_bytes.is_ok(), "{own:?}");
-        assert!(NextLayer::Program { pid: u32::MAX >> 1 }.count().arrived_bytes.is_err());
+        assert!(NextLayer::Program { pid: u32::MAX >> 1 }.read_counters().arrived_bytes.is_err());
     }
 
-    fn remote(counter: RemoteCounter) -> NextLayer {
+    fn remote_layer(counter: RemoteCounter) -> NextLayer {
         NextLayer::Remote { counter, source: "nas:/x".to_owned() }
     }
 
@@ -159,37 +162,37 @@ mod tests {
             let below = format!(r#"{{"kind":"server","name":"nas:/x"{process}}}"#);
             NextLayer::find(&chain(&format!(r#"[{{"kind":"filesystem","name":"{filesystem}"}},{below}]"#)))
         };
-        assert_eq!(served("nfs", ""), Some(remote(RemoteCounter::Nfs)));
-        assert_eq!(served("lustre", ""), Some(remote(RemoteCounter::Lustre)));
-        assert_eq!(served("ceph", ""), Some(remote(RemoteCounter::Ceph)));
-        let cifs = served("cifs", "").unwrap().count();
+        assert_eq!(served("nfs", ""), Some(remote_layer(RemoteCounter::Nfs)));
+        assert_eq!(served("lustre", ""), Some(remote_layer(RemoteCounter::Lustre)));
+        assert_eq!(served("ceph", ""), Some(remote_layer(RemoteCounter::Ceph)));
+        let cifs = served("cifs", "").unwrap().read_counters();
         assert!(cifs.read_bytes.unwrap_err().starts_with("nas:/x counts nothing"));
         assert!(cifs.arrived_bytes.is_ok(), "interfaces count");
         // A virtiofs host is not reached by a network interface.
-        assert_eq!(served("virtiofs", ""), Some(remote(RemoteCounter::Nothing)));
+        assert_eq!(served("virtiofs", ""), Some(remote_layer(RemoteCounter::Nothing)));
         assert_eq!(served("fuse", r#","process":12"#), Some(NextLayer::Program { pid: 12 }));
     }
 
-    fn counted(arrived: u64) -> LayerBytes {
+    fn layer_bytes(arrived: u64) -> LayerBytes {
         LayerBytes { read_bytes: Ok(0), arrived_bytes: Ok(arrived) }
     }
 
     #[test]
     fn too_few_cold_or_too_many_warm_bytes_are_reported_with_both_numbers() {
-        let nfs = remote(RemoteCounter::Nfs);
-        assert_eq!(nfs.why_not_cold(1000, &counted(990)), None);
-        let why = nfs.why_not_cold(1000, &counted(989)).unwrap();
+        let nfs = remote_layer(RemoteCounter::Nfs);
+        assert_eq!(nfs.why_not_cold(1000, &layer_bytes(990)), None);
+        let why = nfs.why_not_cold(1000, &layer_bytes(989)).unwrap();
         assert_eq!(why, "989 bytes of 1000 came over the network: the rest came from a cache");
         let program = NextLayer::Program { pid: 7 };
-        assert_eq!(program.why_not_cold(1000, &counted(10)), None, "it may decode what it reads");
-        assert!(program.why_not_cold(1000, &counted(9)).unwrap().contains("it has a cache of its own"));
-        let estimate = LayerBytes { read_bytes: Err(String::new()), ..counted(5) };
-        let network = remote(RemoteCounter::Interfaces);
+        assert_eq!(program.why_not_cold(1000, &layer_bytes(10)), None, "it may decode what it reads");
+        assert!(program.why_not_cold(1000, &layer_bytes(9)).unwrap().contains("it has a cache of its own"));
+        let estimate = LayerBytes { read_bytes: Err(String::new()), ..layer_bytes(5) };
+        let network = remote_layer(RemoteCounter::Interfaces);
         assert!(network.why_not_cold(1000, &estimate).unwrap().contains("5 bytes of 1000 (an estimate)"));
-        assert_eq!(program.why_not_warm(1000, &counted(499)), None);
-        let why = program.why_not_warm(1000, &counted(500)).unwrap();
+        assert_eq!(program.why_not_warm(1000, &layer_bytes(499)), None);
+        let why = program.why_not_warm(1000, &layer_bytes(500)).unwrap();
         assert!(why.ends_with("process 7, got 500 bytes during the reading of 1000"), "{why}");
-        let unknown = LayerBytes { arrived_bytes: Err(String::new()), ..counted(0) };
+        let unknown = LayerBytes { arrived_bytes: Err(String::new()), ..layer_bytes(0) };
         assert_eq!((nfs.why_not_cold(1000, &unknown), program.why_not_warm(1000, &unknown)), (None, None));
     }
 

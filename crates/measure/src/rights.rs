@@ -35,8 +35,8 @@ impl Rights {
             count_device_reads: process::may_count_device_reads(),
             drop_caches: may_drop_caches(),
             bound_memory: MemoryGroups::find().map(drop).map_err(|error| error.to_string()),
-            count_residency: page_cache::can_count(),
-            see_other_processes: process::may_see_others(),
+            count_residency: page_cache::check_cachestat(),
+            see_other_processes: process::may_see_processes_of_others(),
         }
     }
 }

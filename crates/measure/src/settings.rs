@@ -8,7 +8,7 @@
 //!
 //! The values that were found are restored when the run ends and when it fails. Before the first
 //! change, the process that outlives the lab gets the commands that restore the values, and the
-//! lock, which it holds until the commands have run ([`launcher::undo_at_end_holding`]).
+//! lock, which it holds until the commands have run ([`launcher::set_undo_commands_holding`]).
 
 use crate::interface::TrialEnd;
 use crate::shell_line::{self, LineError, ProgramRunner};
@@ -121,7 +121,7 @@ impl RequestedSetting {
     /// The number of the file that holds the setting for a target.
     fn file_number(&self, target: TargetIndex) -> usize {
         match &self.access {
-            SettingAccess::Files(files) => files.file_of(target),
+            SettingAccess::Files(files) => files.file_index_of(target),
             SettingAccess::Commands { .. } => 0,
         }
     }
@@ -135,9 +135,9 @@ impl RequestedSetting {
     }
 
     /// This value for each file.
-    fn for_each_file(&self, value: &str) -> Vec<String> {
+    fn value_per_file(&self, value: &str) -> Vec<String> {
         match &self.access {
-            SettingAccess::Files(files) => files.for_each_file(value),
+            SettingAccess::Files(files) => files.value_for_each_file(value),
             SettingAccess::Commands { .. } => vec![value.to_owned()],
         }
     }
@@ -203,7 +203,7 @@ impl RequestedSetting {
         }
     }
 
-    /// The current values that are read back; if no command reads them, `set`, the values just set.
+    /// The current value of each file; if no command reads the setting, the values in `set`.
     fn read_back(&self, set: &[String], runner: ProgramRunner) -> Result<Vec<String>, SettingError> {
         Ok(self.read_values(runner)?.unwrap_or_else(|| set.to_vec()))
     }
@@ -212,7 +212,7 @@ impl RequestedSetting {
     fn try_values(&self, found: TriedValue) -> Result<Vec<TriedValue>, SettingError> {
         let mut tried = vec![found];
         for value in &self.values {
-            let set = self.for_each_file(value);
+            let set = self.value_per_file(value);
             self.apply_values(&set, program::run_to_end)?;
             let read = self.read_back(&set, program::run_to_end)?;
             match tried.iter().find(|it| it.values_read == read) {
@@ -281,7 +281,7 @@ impl SettingControl {
         let (mut found, mut undo) = (Vec::new(), Vec::new());
         for setting in &settings {
             // If no command reads the value, the first requested value counts as the current one.
-            let first = setting.for_each_file(setting.values.first().map_or("", String::as_str));
+            let first = setting.value_per_file(setting.values.first().map_or("", String::as_str));
             let set = setting.read_back(&first, program::run_to_end)?;
             undo.push(setting.commands_to_set(&set)?);
             found.push(TriedValue { values_read: set.clone(), values_set: set, was_found: true });
@@ -289,7 +289,7 @@ impl SettingControl {
         let found_words: Vec<String> = found.iter().map(|found| values_words(&found.values_read)).collect();
         check_point_count(found_words.iter().zip(&settings).map(|(found, it)| (found, &it.values)))?;
         let undo: Vec<CommandLine> = undo.into_iter().rev().flatten().collect();
-        launcher::undo_at_end_holding(&undo, &lock).map_err(|error| unchanged(error.to_string()))?;
+        launcher::set_undo_commands_holding(&undo, &lock).map_err(|error| unchanged(error.to_string()))?;
         let points = vec![found.clone()];
         let mut control = SettingControl {
             settings,
@@ -316,7 +316,7 @@ impl SettingControl {
         let value = |(setting, value): (&RequestedSetting, &TriedValue)| SettingValue {
             name: setting.name.clone(),
             value: value.values_read[setting.file_number(target)].clone(),
-            is_found: value.was_found,
+            is_initial: value.was_found,
             is_read_back: !matches!(setting.access, SettingAccess::Commands { read: None, .. }),
         };
         let point = |values: &Vec<TriedValue>| self.settings.iter().zip(values).map(value).collect();
@@ -389,9 +389,9 @@ impl SettingControl {
         }
         // Another program may have changed a setting since the last turn.
         self.current_point = None;
-        self.set_point(0, program::run_in_any_case)?;
+        self.set_point(0, program::run_uninterruptibly)?;
         self.is_restored = true;
-        launcher::undo_at_end(&[]).map_err(|error| SettingError::Failed(error.to_string()))
+        launcher::set_undo_commands(&[]).map_err(|error| SettingError::Failed(error.to_string()))
     }
 }
 
@@ -429,7 +429,7 @@ impl FixedSetting {
 
     /// The commands that restore the found value.
     pub(crate) fn undo_commands(&self) -> Result<Vec<CommandLine>, String> {
-        self.files.commands_to_write(&self.files.for_each_file(&self.found_value))
+        self.files.commands_to_write(&self.files.value_for_each_file(&self.found_value))
     }
 
     /// Sets the value and reads it back.
@@ -513,7 +513,7 @@ mod tests {
     }
 
     /// A program that reads a value and rounds it down to tens.
-    const ROUNDING: Option<&str> = Some("sed 's/.$/0/'");
+    const ROUNDING_READER: Option<&str> = Some("sed 's/.$/0/'");
 
     fn found_value(value: &str) -> TriedValue {
         TriedValue {
@@ -533,13 +533,13 @@ mod tests {
 
     #[test]
     fn values_are_named_as_they_are_read_back_and_the_found_value_is_restored() {
-        let (file, setting) = file_setting("128", ROUNDING, &["45", "120", "77", "45"]);
+        let (file, setting) = file_setting("128", ROUNDING_READER, &["45", "120", "77", "45"]);
         let tried = setting.try_values(found_value("120")).unwrap();
         let shown: Vec<(&str, &str)> =
             tried.iter().map(|it| (it.values_set[0].as_str(), it.values_read[0].as_str())).collect();
         assert_eq!(shown, [("120", "120"), ("45", "40"), ("77", "70")]);
         assert_eq!(content(&file), "120");
-        let (_file, setting) = file_setting("128", ROUNDING, &["45", "46"]);
+        let (_file, setting) = file_setting("128", ROUNDING_READER, &["45", "46"]);
         let said = setting.try_values(found_value("120")).unwrap_err().to_string();
         assert_eq!(said, "--setting-command x: 45 and 46 are both 40 once they are set");
     }
@@ -547,7 +547,7 @@ mod tests {
     #[test]
     fn a_value_that_does_not_change_the_setting_is_named() {
         let check = |values: &[&str]| {
-            let (_file, setting) = file_setting("120", ROUNDING, values);
+            let (_file, setting) = file_setting("120", ROUNDING_READER, values);
             let tried = setting.try_values(found_value("120")).unwrap();
             setting.check_tried(&tried).map_err(|error| error.to_string())
         };
@@ -590,7 +590,7 @@ mod tests {
         let target = |name: &str, kib: &str| {
             let path = folder.path().join(name);
             fs::write(&path, kib).unwrap();
-            let own_read_ahead = Some(ReadAhead { bytes: 0, setting: path.display().to_string() });
+            let own_read_ahead = Some(ReadAhead { bytes: 0, setting_path: path.display().to_string() });
             TargetFacts { own_read_ahead, ..TargetFacts::default() }
         };
         let targets = [target("a", "128"), target("b", "16"), target("a", "128")];

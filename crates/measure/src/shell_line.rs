@@ -1,14 +1,14 @@
 //! Runs shell command lines of the user that run outside of readings.
 
-use readlab_system::program::{self, CommandLine, ReadError};
+use readlab_system::program::{self, CommandLine, ProgramError};
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// Runs a program to its end: [`program::run_to_end`], or [`program::run_in_any_case`].
-pub(super) type ProgramRunner = fn(&CommandLine, &Path, &File, Duration) -> Result<ExitStatus, ReadError>;
+/// Runs a program to its end: [`program::run_to_end`], or [`program::run_uninterruptibly`].
+pub(super) type ProgramRunner = fn(&CommandLine, &Path, &File, Duration) -> Result<ExitStatus, ProgramError>;
 
 #[derive(Debug)]
 pub(super) enum LineError {
@@ -32,8 +32,8 @@ pub(super) fn run_line(
         .map_err(|error| LineError::Failed(format!("has nowhere to write to: {error}")))?;
     let status = runner(&shell_command(line, path), Path::new("."), &printed, time_limit).map_err(
         |error| match error {
-            ReadError::Interrupted => LineError::Interrupted,
-            ReadError::Timeout(limit) => LineError::Timeout(limit),
+            ProgramError::Interrupted => LineError::Interrupted,
+            ProgramError::Timeout(limit) => LineError::Timeout(limit),
             other => LineError::Failed(format!("could not be run: {other}")),
         },
     )?;

@@ -3,7 +3,7 @@
 //! and not the contender opens the file. Behind a foreign server no cache state can be made or
 //! proven.
 
-use super::cache::{CacheError, Eviction, PageCache, TargetCache};
+use super::cache::{CacheError, EvictionScope, PageCache, TargetCache};
 use super::holders::{Holder, Processes};
 use super::names_cache::NamesCache;
 use super::next_layer::NextLayer;
@@ -11,7 +11,7 @@ use super::residency::ResidencyProof;
 use super::tree_cache::TreeCache;
 use readlab_corpus::oracle::Truth;
 use readlab_model::target::identity::Identity;
-use readlab_model::target::{CACHE_UNKNOWN, TargetIndex};
+use readlab_model::target::{CACHE_UNKNOWN_WORDS, TargetIndex};
 use readlab_targets::target::tree::Tree;
 use readlab_targets::target::{Place, Target};
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub struct MeasuredTarget<'a> {
     /// The expected answer about the target's bytes.
     pub truth: &'a Truth,
     /// The expected answer about the target's decoded content, if trials decode it.
-    pub decoded: Option<&'a Truth>,
+    pub decoded_truth: Option<&'a Truth>,
     pub cache_control: CacheControl,
 }
 
@@ -40,8 +40,14 @@ pub struct SweepTarget {
 
 impl SweepTarget {
     pub(super) fn measured_target(&self, index: TargetIndex) -> Result<MeasuredTarget<'_>, CacheError> {
-        let cache_control = CacheControl::open(&self.target, Eviction::OfFile)?;
-        Ok(MeasuredTarget { index, target: &self.target, truth: &self.truth, decoded: None, cache_control })
+        let cache_control = CacheControl::open(&self.target, EvictionScope::OfFile)?;
+        Ok(MeasuredTarget {
+            index,
+            target: &self.target,
+            truth: &self.truth,
+            decoded_truth: None,
+            cache_control,
+        })
     }
 }
 
@@ -66,14 +72,14 @@ pub enum CacheControl {
 #[derive(Debug)]
 pub struct TargetState {
     /// Pages that are resident, or why that is not known.
-    pub resident: Result<ResidencyProof, String>,
+    pub residency: Result<ResidencyProof, String>,
     /// How the target changed since its expected answer was found; `None` if it did not.
     pub change: Option<String>,
 }
 
 impl CacheControl {
     /// The cache control of a target as it is now, before its expected answer is found.
-    pub fn open(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheError> {
+    pub fn open(target: &Target, eviction: EvictionScope) -> Result<CacheControl, CacheError> {
         let next_layer = NextLayer::find(&target.facts.layers);
         let copied = target.copies.as_ref().and_then(|copies| copies.tree_target.tree());
         if let Some(tree) = copied.or(target.tree()) {
@@ -88,16 +94,16 @@ impl CacheControl {
     }
 
     /// The control of names and inodes below a folder, for races that read no file.
-    pub fn for_names(tree: &Arc<Tree>, eviction: Eviction) -> CacheControl {
+    pub fn for_names(tree: &Arc<Tree>, eviction: EvictionScope) -> CacheControl {
         CacheControl::Names { cache: NamesCache::new(tree, eviction) }
     }
 
     pub fn evict(&self) -> Result<(), String> {
-        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
+        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN_WORDS.to_owned())?;
         cache.evict().map(drop).map_err(|error| error.to_string())
     }
 
-    /// The pages in memory; `None` behind a foreign server.
+    /// The page cache of the target, or its names and inodes; `None` behind a foreign server.
     pub fn cache(&self) -> Option<&dyn TargetCache> {
         match self {
             CacheControl::File { cache, .. } => Some(cache),
@@ -122,7 +128,7 @@ impl MeasuredTarget<'_> {
     }
 
     pub fn residency(&self) -> Result<ResidencyProof, String> {
-        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
+        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN_WORDS.to_owned())?;
         cache.residency().map_err(|error| error.to_string())
     }
 
@@ -132,7 +138,7 @@ impl MeasuredTarget<'_> {
             CacheControl::Tree { cache, .. } => cache.observe(),
             CacheControl::Names { cache } => cache.observe(),
             CacheControl::File { .. } | CacheControl::Web => {
-                TargetState { change: self.change_since_answer(), resident: self.residency() }
+                TargetState { change: self.change_since_answer(), residency: self.residency() }
             }
         }
     }
@@ -146,8 +152,8 @@ impl MeasuredTarget<'_> {
         }
     }
 
-    /// Whether both targets are the same file, or the files of one are among the files of the
-    /// other, so that they share their cache state.
+    /// Whether two targets share their cache state: they are the same file, or the files of one are
+    /// among the files of the other.
     pub fn shares_file(&self, other: &MeasuredTarget) -> bool {
         self.target.file().is_some() && self.target.file() == other.target.file()
             || self.target.tree().is_some() && self.target.tree() == other.target.tree()

@@ -2,18 +2,18 @@
 //! single file. No file stays open, and only sums are kept.
 //!
 //! Names (dentries) and inodes have a state of their own. Checking a file loads its name and inode,
-//! so both are warm before each reading unless the user requests them cold. Then the kernel drops
-//! them after the pages, which only root may request, and lookups that use only memory prove that
-//! they are gone.
+//! so names and inodes are warm before each reading unless the user requests them cold. For cold
+//! names, the kernel drops the names and inodes after the pages, which only root may request, and
+//! lookups that search only memory prove that no name is left.
 
-use super::cache::{CacheError, Eviction, FillResult, PageCache, TargetCache, call_failed};
+use super::cache::{CacheError, EvictionScope, FillResult, PageCache, TargetCache, call_failed};
 use super::names_cache;
-use super::residency::{CountedDevice, Residency, ResidencyMeans, ResidencyProof};
+use super::residency::{CountedDevice, ResidencyMeans, ResidencyProof, ResidencyProver};
 use super::target::TargetState;
 use readlab_model::target::identity::Identity;
 use readlab_model::units::Nanos;
-use readlab_system::machine::memory::Memory;
-use readlab_system::visit::{processors, visit};
+use readlab_system::machine::memory::MachineMemory;
+use readlab_system::visit::{processor_count, visit};
 use readlab_targets::target::tree::{ChangedFile, Tree};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +25,13 @@ const FILLING_THREADS: usize = 16;
 /// Largest number of times that files are filled again because they lost pages during the fill.
 const REFILLS_MAX: usize = 3;
 
-const EMPTY_PROOF: ResidencyProof =
-    ResidencyProof { means: ResidencyMeans::Count, file_pages: 0, pages: 0, resident: 0, dirty: None };
+const EMPTY_PROOF: ResidencyProof = ResidencyProof {
+    means: ResidencyMeans::Count,
+    file_pages: 0,
+    checked_pages: 0,
+    resident_pages: 0,
+    dirty_pages: None,
+};
 
 struct FileState {
     proof: ResidencyProof,
@@ -48,7 +53,7 @@ pub struct TreeCache {
     /// measured files still gets its bytes from memory.
     files_below: Vec<PathBuf>,
     /// Determines whether names and inodes are made cold, too.
-    eviction: Eviction,
+    eviction: EvictionScope,
     /// The device of the first file, if cachestat(2) works there; it is usually the device of all
     /// files.
     counted_device: Option<CountedDevice>,
@@ -60,20 +65,23 @@ impl TreeCache {
     pub fn for_tree(
         tree: &Arc<Tree>,
         below: &[PathBuf],
-        eviction: Eviction,
+        eviction: EvictionScope,
     ) -> Result<TreeCache, CacheError> {
         let mut cache =
             TreeCache { tree: Arc::clone(tree), files_below: below.to_vec(), eviction, counted_device: None };
         if let Some(first) = tree.paths()?.next() {
             let path = first?;
             cache.counted_device =
-                Residency::open(&path)?.counted_device().map_err(call_failed(&path, "fstat"))?;
+                ResidencyProver::open(&path)?.counted_device().map_err(call_failed(&path, "fstat"))?;
         }
         Ok(cache)
     }
 
     fn open(&self, path: &Path) -> Result<PageCache, CacheError> {
-        Ok(PageCache::new(Residency::open_for_one_check(path, self.counted_device)?, Eviction::OfFile))
+        Ok(PageCache::new(
+            ResidencyProver::open_for_one_check(path, self.counted_device)?,
+            EvictionScope::OfFile,
+        ))
     }
 
     /// The resident pages and the first changed file or folder; visits each file once.
@@ -81,26 +89,29 @@ impl TreeCache {
         match self.observe_files() {
             Ok(FileState { proof, changed_file }) => {
                 let of_file = changed_file.map(|changed_file| changed_file.why);
-                TargetState { resident: Ok(proof), change: of_file.or_else(|| self.tree.change_of_folders()) }
+                TargetState {
+                    residency: Ok(proof),
+                    change: of_file.or_else(|| self.tree.change_of_folders()),
+                }
             }
             // A file that cannot be opened may have been removed.
-            Err(error) => TargetState { resident: Err(error.to_string()), change: self.tree.change() },
+            Err(error) => TargetState { residency: Err(error.to_string()), change: self.tree.change() },
         }
     }
 
     fn observe_files(&self) -> Result<FileState, CacheError> {
         let each = |number: usize, path: &Path| {
-            let residency = Residency::open_for_one_check(path, self.counted_device)?;
+            let residency = ResidencyProver::open_for_one_check(path, self.counted_device)?;
             let status = residency.status().map_err(call_failed(path, "fstat"))?;
             let changed_file = self.tree.change_of_file(number, path, &Identity::from(status));
             Ok::<_, CacheError>(FileState { proof: residency.prove()?, changed_file })
         };
-        let found = visit(self.tree.paths()?, processors(), each, FileState::combined_with)?;
+        let found = visit(self.tree.paths()?, processor_count(), each, FileState::combined_with)?;
         Ok(found.unwrap_or(FileState { proof: EMPTY_PROOF, changed_file: None }))
     }
 
-    /// The residency of all files together, after `each` was called for every file.
-    fn combined_residency(
+    /// Calls `each` for every file, and returns the sum of the proofs.
+    fn combine_file_proofs(
         &self,
         threads: usize,
         each: impl Fn(&Path) -> Result<ResidencyProof, CacheError> + Sync,
@@ -113,7 +124,7 @@ impl TreeCache {
     /// Fills each file that `which` selects, then fills again the files that lost pages during the
     /// fill: some kernels evict pages at any time.
     fn fill_each(&self, which: FillScope) -> Result<FillResult, CacheError> {
-        let memory = Memory::read();
+        let memory = MachineMemory::read();
         let begun = Instant::now();
         self.fill_once(which, &memory)?;
         let wall_ns = Nanos::from(begun.elapsed()).0;
@@ -133,7 +144,7 @@ impl TreeCache {
         Err(CacheError::NotFilled { path, size_bytes, proof, memory })
     }
 
-    fn fill_once(&self, which: FillScope, memory: &Memory) -> Result<(), CacheError> {
+    fn fill_once(&self, which: FillScope, memory: &MachineMemory) -> Result<(), CacheError> {
         let fill = |path: &Path| {
             let cache = self.open(path)?;
             if which == FillScope::NotResident {
@@ -148,9 +159,9 @@ impl TreeCache {
                     Err(error) => return Err(error),
                 }
             }
-            Ok(cache.fill_evicted_within(memory)?.proof)
+            Ok(cache.fill_evicted_if_it_fits(memory)?.proof)
         };
-        self.combined_residency(FILLING_THREADS, fill).map(drop)
+        self.combine_file_proofs(FILLING_THREADS, fill).map(drop)
     }
 }
 
@@ -163,19 +174,19 @@ impl FileState {
 
 impl TargetCache for TreeCache {
     fn residency(&self) -> Result<ResidencyProof, CacheError> {
-        self.combined_residency(processors(), |path| self.open(path)?.residency())
+        self.combine_file_proofs(processor_count(), |path| self.open(path)?.residency())
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
         let proof = self.evict_to_fill()?;
-        if self.eviction == Eviction::OfSystem {
+        if self.eviction == EvictionScope::OfSystem {
             names_cache::drop_names(&self.tree)?;
         }
         Ok(proof)
     }
 
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.combined_residency(processors(), |path| self.open(path)?.evict())?;
+        let proof = self.combine_file_proofs(processor_count(), |path| self.open(path)?.evict())?;
         PageCache::evict_each_file_below(&self.files_below, proof.file_pages)?;
         Ok(proof)
     }
@@ -196,7 +207,7 @@ mod tests {
     use std::fs;
 
     /// Three files of 50,000 bytes and an empty one.
-    fn folder() -> tempfile::TempDir {
+    fn make_folder_of_files() -> tempfile::TempDir {
         let folder = disk_folder();
         for name in ["a", "b", "c", "empty"] {
             let content = if name == "empty" { String::new() } else { name.repeat(50_000) };
@@ -206,18 +217,18 @@ mod tests {
     }
 
     fn cache_of(folder: &Path) -> TreeCache {
-        TreeCache::for_tree(tree_target(folder).tree().unwrap(), &[], Eviction::OfFile).unwrap()
+        TreeCache::for_tree(tree_target(folder).tree().unwrap(), &[], EvictionScope::OfFile).unwrap()
     }
 
     #[test]
     fn one_observation_shows_resident_pages_and_the_changed_file() {
-        let folder = folder();
+        let folder = make_folder_of_files();
         let cache = cache_of(folder.path());
         cache.refill().unwrap();
         cache.open(&folder.path().join("b")).unwrap().evict().unwrap();
         let seen = cache.observe();
-        let proof = seen.resident.unwrap();
-        assert_eq!((proof.resident, proof.pages, seen.change), (26, 39, None));
+        let proof = seen.residency.unwrap();
+        assert_eq!((proof.resident_pages, proof.checked_pages, seen.change), (26, 39, None));
         fs::write(folder.path().join("c"), "c".repeat(50_000)).unwrap();
         fs::write(folder.path().join("b"), "b").unwrap();
         let change = cache.observe().change.unwrap();
@@ -227,21 +238,21 @@ mod tests {
         let change = cache.observe().change.unwrap();
         assert!(change.contains("files were added, removed or renamed"), "{change}");
         fs::remove_file(folder.path().join("a")).unwrap();
-        let TargetState { resident, change } = cache.observe();
+        let TargetState { residency: resident, change } = cache.observe();
         assert!(resident.unwrap_err().contains("/a: open: No such file"));
         assert!(change.as_ref().is_some_and(|change| change.contains("/a: No such file")), "{change:?}");
     }
 
     #[test]
     fn only_files_that_lost_pages_are_filled_again() {
-        let folder = folder();
+        let folder = make_folder_of_files();
         let cache = cache_of(folder.path());
         assert!(cache.refill().unwrap().proof.is_warm());
-        PageCache::open(&folder.path().join("b"), Eviction::OfFile).unwrap().evict().unwrap();
+        PageCache::open(&folder.path().join("b"), EvictionScope::OfFile).unwrap().evict().unwrap();
         let lost = cache.residency().unwrap();
-        assert_eq!((lost.pages - lost.resident, lost.pages), (13, 39));
+        assert_eq!((lost.checked_pages - lost.resident_pages, lost.checked_pages), (13, 39));
         let filled = cache.refill().unwrap().proof;
-        assert_eq!((filled.is_warm(), filled.pages), (true, 39), "all are proven");
+        assert_eq!((filled.is_warm(), filled.checked_pages), (true, 39), "all are proven");
         assert!(cache.residency().unwrap().is_warm());
     }
 }

@@ -66,7 +66,7 @@ impl WarmUpFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::round::testing::{COLD, plan, rules_of_runs};
+    use crate::round::testing::{COLD, plan, rules_for_readings};
     use crate::testing::sweep_target;
 
     fn warm_up_file(folder: &Path) -> WarmUpFile {
@@ -80,7 +80,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (warm_up_file, next) = (warm_up_file(folder.path()), folder.path().join("timed"));
         fs::write(&next, "timed").unwrap();
-        let mut trial = plan(rules_of_runs(1), &[("read", COLD)]).trials.remove(0).trial;
+        let mut trial = plan(rules_for_readings(1), &[("read", COLD)]).trials.remove(0).trial;
         for _ in 0..2 {
             let measured = warm_up_file.warm_up_target(&trial).unwrap();
             let path = measured.target.file().unwrap();

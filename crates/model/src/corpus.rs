@@ -58,7 +58,7 @@ impl CorpusKind {
 impl Recipe {
     /// A file name that states every part of the recipe, for example `lines-256MiB-seed1.txt`.
     pub fn file_name(&self) -> String {
-        let (kind, size) = (self.kind.word(), Bytes(self.size_bytes).exact());
+        let (kind, size) = (self.kind.word(), Bytes(self.size_bytes).exact_text());
         match self.kind {
             CorpusKind::A => format!("{kind}-{size}.{}", self.kind.extension()),
             _ => format!("{kind}-{size}-seed{}.{}", self.seed, self.kind.extension()),

@@ -101,8 +101,7 @@ macro_rules! turn_seen {
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub $field: Option<u64>,
             )*
-            /// The meter that shows that enough bytes reached the contender; `None` if no meter
-            /// shows that.
+            /// Which meter shows that enough bytes reached the contender; `None` if none does.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub delivered: Option<Delivered>,
         }
@@ -126,8 +125,9 @@ pub struct PressedProof {
     /// Memory that the group needed besides the page cache of the target: memory of its processes,
     /// and pages of other files such as the program.
     pub process_bytes: u64,
-    /// Memory of the group after the reading that is not page cache.
-    pub held_bytes: u64,
+    /// Memory of the group after the reading, without page cache.
+    #[serde(rename = "held_bytes")]
+    pub non_cache_bytes: u64,
     /// Share of the working set that was in the page cache before the reading, but is charged to
     /// other groups; a lower limit.
     pub elsewhere_share: f64,
@@ -137,7 +137,7 @@ pub struct PressedProof {
 /// small: `fault_around_bytes`, 64 KiB by default.
 pub const FAULT_AROUND_BYTES: u64 = 64 << 10;
 
-/// The meter that shows that the bytes reached a contender.
+/// Which meter shows that the bytes reached a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivered {

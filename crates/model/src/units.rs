@@ -140,7 +140,7 @@ impl fmt::Display for Bytes {
 impl Bytes {
     /// Formats exactly, in the largest power of two that divides the size (`8KiB`);
     /// [`Bytes::from_str`] parses it.
-    pub fn exact(self) -> String {
+    pub fn exact_text(self) -> String {
         for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
             if self.0 != 0 && self.0.trailing_zeros() >= shift {
                 return format!("{}{unit}", self.0 >> shift);
@@ -150,7 +150,7 @@ impl Bytes {
     }
 
     /// Formats in powers of two, rounded, for memory: B, KiB, MiB, GiB, TiB.
-    pub fn binary(self) -> String {
+    pub fn binary_text(self) -> String {
         format_in_unit(self.0, &MEMORY_UNITS)
     }
 }
@@ -324,7 +324,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_exact_size_is_parsed_back(bytes: u64) {
-            prop_assert_eq!(Bytes(bytes).exact().parse(), Ok(Bytes(bytes)));
+            prop_assert_eq!(Bytes(bytes).exact_text().parse(), Ok(Bytes(bytes)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The program `readlab`: parses the command line, runs one command, prints an error as one line,
 //! and returns the exit code: 0 success, 1 a trial failed or was refused, 2 usage or environment
-//! error, 3 slower than `--fail-over`, 128 and the signal's number if it was interrupted.
+//! error, 3 worse than `--fail-over` allows, 128 plus the signal's number if it was interrupted.
 
 use clap::{CommandFactory, FromArgMatches};
 use readlab::commands;
@@ -12,7 +12,7 @@ use readlab_system::program::launcher;
 use readlab_system::terminal::notice;
 use readlab_system::watchdog::{self, LastSteps};
 use readlab_targets::target::filesystem::may_cease_to_answer;
-use readlab_targets::target::{ANSWER_LIMIT, TargetError};
+use readlab_targets::target::{RESPONSE_TIME_MAX, TargetError};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    file_size_limit::report_as_error();
+    file_size_limit::make_excess_writes_fail();
     let command = Cli::command();
     let matches = command.clone().get_matches();
     let verb = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).verb;
@@ -30,8 +30,8 @@ fn main() -> ExitCode {
     }
     let given = GivenOptions::parse(&command, &matches);
     // The watchdog must be running before the first access to a file.
-    let is_watched = verb.starts_programs() && given.may_cease_to_answer() && watchdog::begin();
-    if let Err(error) = given.check_answers() {
+    let is_watched = verb.starts_programs() && given.filesystems_may_cease_to_answer() && watchdog::begin();
+    if let Err(error) = given.check_filesystems_respond() {
         return report_error(&error);
     }
     if verb.starts_programs() {
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
     if is_watched {
         let last = LastSteps { report: report_no_answer, clean_up: scratch::remove_own_folders };
-        watchdog::watch(ANSWER_LIMIT, may_cease_to_answer, last);
+        watchdog::watch(RESPONSE_TIME_MAX, may_cease_to_answer, last);
     }
     let code = needs::check(&given).map_or_else(|error| report_error(&error), |()| run(verb));
     launcher::end();

@@ -16,13 +16,15 @@ pub struct CommandRules {
     pub check: Check,
     /// Exit codes that are no failure; if empty, only 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub success: Vec<u8>,
+    #[serde(rename = "success")]
+    pub success_codes: Vec<u8>,
     /// Command that runs once before the first reading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
     /// Command that runs before each reading, timed or untimed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prepare: Option<String>,
+    #[serde(rename = "prepare")]
+    pub prepare_command: Option<String>,
     /// Command that runs once after the last reading of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cleanup: Option<String>,
@@ -37,13 +39,15 @@ pub enum Check {
     /// The output must equal the output of the command of another trial.
     Same {
         /// The name of the other trial.
-        of: String,
+        #[serde(rename = "of")]
+        trial_name: String,
     },
     /// Every reading must print what the command printed once before, which a program of the user
     /// accepted.
     Accepted {
         /// The accepting program as a shell command line; it gets the output on standard input.
-        by: String,
+        #[serde(rename = "by")]
+        accepting_program: String,
     },
     Unchecked,
 }

@@ -16,16 +16,18 @@ pub struct LeftBehind {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnScheduling {
-    pub ran: Scheduling,
+    #[serde(rename = "ran")]
+    pub own_scheduling: Scheduling,
     /// The scheduling with which the lab started the contender.
-    pub given: Scheduling,
+    #[serde(rename = "given")]
+    pub given_scheduling: Scheduling,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SideEffects {
     #[serde(skip_serializing_if = "LeftBehind::is_nothing")]
     pub left_behind: LeftBehind,
-    /// The scheduling that the contender gave itself; each kind once.
+    /// The schedulings that the contender gave itself; equal ones once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scheduling: Vec<OwnScheduling>,
 }
@@ -42,7 +44,7 @@ impl LeftBehind {
 }
 
 impl SideEffects {
-    /// Adds the side effects of another part of the run; each kind of scheduling is kept once.
+    /// Adds the side effects of another part of the run. Equal schedulings are kept once.
     pub fn add(&mut self, more: &SideEffects) {
         self.left_behind.add(more.left_behind);
         let new = more.scheduling.iter().filter(|it| !self.scheduling.contains(it));
@@ -50,7 +52,7 @@ impl SideEffects {
         self.scheduling.extend(new);
     }
 
-    pub fn is_plain(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == SideEffects::default()
     }
 
@@ -81,7 +83,7 @@ impl fmt::Display for LeftBehind {
 
 impl fmt::Display for OwnScheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OwnScheduling { ran, given } = self;
+        let OwnScheduling { own_scheduling: ran, given_scheduling: given } = self;
         let mut parts = Vec::new();
         if (ran.policy, ran.priority) != (given.policy, given.priority) {
             parts.push(match ran.policy {
@@ -115,13 +117,13 @@ mod tests {
         assert_eq!(text(24, 12), "left 2 processes behind after each of 12 readings: ended");
         assert_eq!(text(13, 12), "left 13 processes behind after 12 readings: ended");
         assert_eq!(text(1, 1), "left 1 process behind after a reading: ended");
-        assert!(SideEffects::default().words().is_empty() && SideEffects::default().is_plain());
+        assert!(SideEffects::default().words().is_empty() && SideEffects::default().is_empty());
     }
 
     #[test]
     fn only_changed_scheduling_is_shown() {
         let given = Scheduling { policy: Policy::Other, priority: 0, nice: 0, processors: vec![0, 1] };
-        let text = |ran| OwnScheduling { ran, given: given.clone() }.to_string();
+        let text = |ran| OwnScheduling { own_scheduling: ran, given_scheduling: given.clone() }.to_string();
         let fifo = Scheduling { policy: Policy::Fifo, priority: 1, ..given.clone() };
         assert_eq!(text(fifo), "ran with SCHED_FIFO 1 by its own doing");
         let batch = Scheduling { policy: Policy::Batch, nice: -5, ..given.clone() };

@@ -42,7 +42,7 @@ pub struct RecordWriter {
     draft: Option<Draft>,
     /// True if the last line in the file may be incomplete.
     may_be_torn: bool,
-    samples: u64,
+    sample_count: u64,
 }
 
 /// Bytes that are read at once in the search for the last complete line.
@@ -109,9 +109,13 @@ impl RecordWriter {
     fn lock(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
-            Ok(()) | Err(TryLockError::Error(_)) => {
-                Ok(RecordWriter { path: path.to_owned(), file, draft: None, may_be_torn: torn, samples: 0 })
-            }
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordWriter {
+                path: path.to_owned(),
+                file,
+                draft: None,
+                may_be_torn: torn,
+                sample_count: 0,
+            }),
         }
     }
 
@@ -128,8 +132,8 @@ impl RecordWriter {
             return Err(io(io::Error::other(format!("a line {}", too_long_sentence()))));
         }
         if matches!(line, Line::Sample(_)) {
-            self.samples += 1;
-            if self.samples > SAMPLES_MAX {
+            self.sample_count += 1;
+            if self.sample_count > SAMPLES_MAX {
                 return Err(io(io::Error::other(format!("a record holds {SAMPLES_MAX} samples at most"))));
             }
         }
@@ -186,11 +190,11 @@ impl Record {
         let io = RecordError::io(path);
         let mut file = BufReader::new(file);
         let mut line = Vec::new();
-        next_line(&mut file, &mut line).map_err(&io)?;
+        read_next_line(&mut file, &mut line).map_err(&io)?;
         let mut record = Record::begin_record(path, &line)?;
         let mut check = RecordCheck::default();
         for number in 2.. {
-            if next_line(&mut file, &mut line).map_err(&io)? == 0 {
+            if read_next_line(&mut file, &mut line).map_err(&io)? == 0 {
                 break;
             }
             let broken = |cause| RecordError::BrokenLine { path: path.to_owned(), number, cause };
@@ -215,7 +219,7 @@ impl Record {
         check: &mut RecordCheck,
         bytes: usize,
     ) -> Result<(), String> {
-        match check.line(self, &mut line, bytes)? {
+        match check.check_next_line(self, &mut line, bytes)? {
             LineTreatment::Add => self.add(line),
             LineTreatment::AddAndReport(why) => [line, why].into_iter().for_each(|line| self.add(line)),
             LineTreatment::LeaveOut => {}
@@ -242,7 +246,7 @@ impl Record {
         }
         match serde_json::from_value(value).map_err(|e| not_a_record(e.to_string()))? {
             Line::Header(mut header) => {
-                RecordCheck::header(&mut header).map_err(not_a_record)?;
+                RecordCheck::check_header(&mut header).map_err(not_a_record)?;
                 Ok(Record::new(*header))
             }
             _ => Err(not_a_record("its first line is no header".to_owned())),
@@ -252,7 +256,7 @@ impl Record {
 
 /// Reads the next line with its newline, and returns its length. Of a line that is too long, only
 /// the allowed number of bytes and one more are read.
-fn next_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+fn read_next_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     line.clear();
     file.take(LINE_BYTES_MAX + 1).read_until(b'\n', line)
 }

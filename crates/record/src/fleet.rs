@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 /// The ranks of an MPI job that take every turn together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fleet {
-    pub library: String,
+    #[serde(rename = "library")]
+    pub mpi_library: String,
     /// Which part of which file each rank reads.
-    pub share: Share,
+    pub share: ShareMode,
     /// The ranks that read, in rank order.
     pub ranks: Vec<Rank>,
     /// The rank on the server, which makes the file cold there; `None` if no rank runs on the
@@ -49,7 +50,8 @@ pub struct Witness {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Share {
+#[serde(rename = "Share")]
+pub enum ShareMode {
     #[default]
     Same,
     /// Each rank reads its part of one file.
@@ -69,7 +71,8 @@ pub struct Rank {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// Number of the page cache; ranks with the same number share the page cache of their file.
-    pub cache: u32,
+    #[serde(rename = "cache")]
+    pub page_cache_number: u32,
 }
 
 /// The difference between the clock of a rank and the clock of rank 0.
@@ -77,7 +80,8 @@ pub struct Rank {
 pub struct RankClock {
     pub offset_ns: i64,
     /// Largest error of the offset.
-    pub bound_ns: u64,
+    #[serde(rename = "bound_ns")]
+    pub error_bound_ns: u64,
     /// Drift since the previous comparison, in parts per million; 0 if there was none.
     pub drift_ppm: f64,
 }
@@ -92,7 +96,8 @@ pub struct RankTiming {
     pub late_ns: u64,
     pub wall_ns: u64,
     /// Largest error of the times.
-    pub bound_ns: u64,
+    #[serde(rename = "bound_ns")]
+    pub error_bound_ns: u64,
 }
 
 impl RankTiming {
@@ -121,8 +126,8 @@ impl FleetTurn {
 
     /// Largest error of `job_ns`. The first start and the last end may be from different ranks, so
     /// the two largest errors are added.
-    pub fn bound_ns(&self) -> u64 {
-        let mut bounds: Vec<u64> = self.ranks.iter().map(|rank| rank.bound_ns).collect();
+    pub fn error_bound_ns(&self) -> u64 {
+        let mut bounds: Vec<u64> = self.ranks.iter().map(|rank| rank.error_bound_ns).collect();
         bounds.sort_unstable();
         bounds.iter().rev().take(2).sum()
     }
@@ -161,11 +166,15 @@ mod tests {
     fn a_resumed_fleet_must_have_the_same_ranks_hosts_and_files() {
         let rank = |host: &str, path: &str| {
             let (host, path) = (host.to_owned(), path.to_owned());
-            Rank { host, path, start_bytes: None, size_bytes: 1, digest: None, cache: 0 }
+            Rank { host, path, start_bytes: None, size_bytes: 1, digest: None, page_cache_number: 0 }
         };
         let ranks = [rank("a", "f"), rank("b", "f")];
-        let fleet =
-            Fleet { library: String::new(), share: Share::Same, ranks: ranks.to_vec(), witness: None };
+        let fleet = Fleet {
+            mpi_library: String::new(),
+            share: ShareMode::Same,
+            ranks: ranks.to_vec(),
+            witness: None,
+        };
         assert_eq!(fleet.change_sentence(&ranks, None), None);
         let change = |ranks: &[Rank]| fleet.change_sentence(ranks, None).unwrap();
         assert_eq!(change(&ranks[..1]), "it had 2 ranks that read, and the launcher started 1");
@@ -180,13 +189,13 @@ mod tests {
         let rank = |started_ns, wall_ns, bound_ns| RankTiming {
             started_ns,
             wall_ns,
-            bound_ns,
+            error_bound_ns: bound_ns,
             ..RankTiming::default()
         };
         let turn = |ranks| FleetTurn { trial: TrialIndex::new(0), round: 0, ranks };
         let two = turn(vec![rank(1_000, 50, 3), rank(1_010, 20, 4), rank(1_005, 20, 1)]);
-        assert_eq!((two.job_ns(), two.start_spread_ns(), two.bound_ns()), (50, 10, 7));
+        assert_eq!((two.job_ns(), two.start_spread_ns(), two.error_bound_ns()), (50, 10, 7));
         let one = turn(vec![rank(1_000, 50, 0)]);
-        assert_eq!((one.job_ns(), one.start_spread_ns(), one.bound_ns()), (50, 0, 0));
+        assert_eq!((one.job_ns(), one.start_spread_ns(), one.error_bound_ns()), (50, 0, 0));
     }
 }

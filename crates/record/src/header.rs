@@ -17,7 +17,8 @@ pub struct Header {
     pub schema: String,
     #[schemars(extend("const" = SCHEMA_VERSION))]
     pub version: u32,
-    pub lab: String,
+    #[serde(rename = "lab")]
+    pub lab_version: String,
     /// The commit from which readlab was built.
     pub revision: String,
     #[serde(rename = "verb")]
@@ -32,11 +33,12 @@ pub struct Header {
     pub reference: Option<TrialId>,
     /// The trials that may become the reference of ratios, best first; empty if nothing is ranked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub references: Vec<ReferenceCandidate>,
+    #[serde(rename = "references")]
+    pub reference_candidates: Vec<ReferenceCandidate>,
     pub machine: Machine,
     /// How the targets are compared, if trials read all of them in the same rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub locations: Option<Locations>,
+    pub locations: Option<LocationOptions>,
     /// The plan of the run, by which an interrupted run can be resumed; `None` for kinds of runs
     /// that cannot be resumed.
     #[serde(rename = "agenda", skip_serializing_if = "Option::is_none")]
@@ -46,9 +48,11 @@ pub struct Header {
 /// How the targets of a run are compared as locations of the same content, each with the first
 /// target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Locations {
+#[serde(rename = "Locations")]
+pub struct LocationOptions {
     /// Whether the user asserts that all targets have the same content.
-    pub same_content: bool,
+    #[serde(rename = "same_content")]
+    pub asserts_same_content: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

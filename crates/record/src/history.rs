@@ -93,7 +93,7 @@ pub enum HistoryError {
     #[error(transparent)]
     Folder(#[from] FolderError),
     #[error("{}: is no file of the run, so nothing was removed; move it elsewhere first", display_path(.0))]
-    Strange(PathBuf),
+    ForeignFile(PathBuf),
     #[error("{path}: {cause}")]
     Io { path: PathBuf, cause: io::Error },
 }
@@ -302,22 +302,22 @@ fn entries_of(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     entries.map(|entry| entry.map(|entry| entry.path()).map_err(&error)).collect()
 }
 
-/// The files of a run in its folder, the record last, and the folders inside. A page or picture
-/// that readlab did not make belongs to the user and is not included.
+/// The files of a run in its folder, the record last, and the folders inside. Any other file, such
+/// as a page or picture that readlab did not make, belongs to the user and is an error.
 fn own_files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), HistoryError> {
     let graphs = folder.join(FLAME_GRAPHS);
     let pictures = if graphs.is_dir() { entries_of(&graphs)? } else { Vec::new() };
     let is_made = |path: &Path, is_output| is_replaceable(path, is_output).unwrap_or(false);
-    let is_picture = |path: &PathBuf| is_made(path, markup::is_picture);
+    let is_picture = |path: &PathBuf| is_made(path, markup::is_own_picture);
     let own = [RECORD, RECORD_DRAFT, REPORT].map(|name| folder.join(name));
-    let is_page = |path: &Path| is_made(path, markup::is_page);
+    let is_page = |path: &Path| is_made(path, markup::is_own_page);
     let is_own = |path: &PathBuf| match path.file_name().is_some_and(|name| name == REPORT) {
         true => is_page(path),
         false => own.contains(path) || *path == graphs,
     };
     let mut strange = entries_of(folder)?.into_iter().filter(|path| !is_own(path));
     if let Some(path) = strange.next().or(pictures.iter().find(|path| !is_picture(path)).cloned()) {
-        return Err(HistoryError::Strange(path));
+        return Err(HistoryError::ForeignFile(path));
     }
     let folders = if graphs.is_dir() { vec![graphs] } else { Vec::new() };
     Ok((pictures.into_iter().chain(own.into_iter().rev()).collect(), folders))
@@ -431,12 +431,14 @@ mod tests {
         let remove = |name: &str| history.remove(history.removable_item(name)?);
         assert!(matches!(remove("one"), Ok(RemovedItem::Run(_))));
         assert!(!one.exists());
-        assert!(matches!(remove("two"), Err(HistoryError::Strange(path)) if path == two.join("notes.txt")));
+        assert!(
+            matches!(remove("two"), Err(HistoryError::ForeignFile(path)) if path == two.join("notes.txt"))
+        );
         fs::remove_file(two.join("notes.txt")).unwrap();
         for file in [two.join(REPORT), two.join(FLAME_GRAPHS).join("warm-01-x.svg")] {
             let made = fs::read(&file).unwrap();
             fs::write(&file, "<html>the user's").unwrap();
-            assert!(matches!(remove("two"), Err(HistoryError::Strange(path)) if path == file));
+            assert!(matches!(remove("two"), Err(HistoryError::ForeignFile(path)) if path == file));
             fs::write(&file, made).unwrap();
         }
         assert_eq!(entries_of(&two).unwrap().len(), 3);

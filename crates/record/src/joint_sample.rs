@@ -4,8 +4,8 @@
 use readlab_model::sample::{JointRule, Meter, Sample};
 use readlab_model::trial::{Answer, CacheState};
 
-/// The combined sample, with this wall time; `None` if there are no samples. A meter that one
-/// sample lacks is missing.
+/// The combined sample, with this wall time; `None` if there are no samples. A meter whose values
+/// are added is missing if one sample lacks it.
 pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Option<Sample> {
     let first = samples.first()?;
     let farthest = |of: fn(&Sample) -> Option<f64>| {
@@ -51,7 +51,7 @@ pub fn joint_answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
         names: sum(|it| it.names),
         blocks: sum(|it| it.blocks),
         products: sum(|it| it.products).map(|products| products % (1 << 32)),
-        output: answers.clone().map(|it| it.output).min().flatten(),
+        output_digest: answers.clone().map(|it| it.output_digest).min().flatten(),
     }
 }
 

@@ -17,8 +17,8 @@ pub struct Latencies(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LatencyCount {
     /// The highest latency that this entry counts.
-    pub ns: u64,
-    pub reads: u64,
+    pub latency_ns: u64,
+    pub read_count: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +38,9 @@ impl Latencies {
     pub fn counts(&self) -> Vec<LatencyCount> {
         let histogram = decode(&self.0).expect("it was decoded when it was made");
         let recorded = histogram.iter_recorded();
-        recorded.map(|it| LatencyCount { ns: it.value_iterated_to(), reads: it.count_at_value() }).collect()
+        recorded
+            .map(|it| LatencyCount { latency_ns: it.value_iterated_to(), read_count: it.count_at_value() })
+            .collect()
     }
 }
 
@@ -70,7 +72,10 @@ mod tests {
     #[test]
     fn latency_counts_are_in_order_and_invalid_text_is_rejected() {
         let counts = crate::testing::latencies([100, 7, 7]).counts();
-        assert_eq!(counts, [LatencyCount { ns: 7, reads: 2 }, LatencyCount { ns: 100, reads: 1 }]);
+        assert_eq!(
+            counts,
+            [LatencyCount { latency_ns: 7, read_count: 2 }, LatencyCount { latency_ns: 100, read_count: 1 }]
+        );
         for wrong in ["", "x", "AAAA", "HISTFAAA"] {
             assert!(Latencies::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }

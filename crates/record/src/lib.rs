@@ -36,12 +36,14 @@ pub use check::LINE_BYTES_MAX;
 pub use command_rules::{Check, CommandRules};
 pub use conduct::{LeftBehind, OwnScheduling, SideEffects};
 pub use file::{RecordError, RecordWriter};
-pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, ReaderTiming, ReadersTurn, Share, Witness};
-pub use header::{
-    Header, INDEPENDENT_READERS, Locations, Receipt, ReferenceCandidate, ReferenceReason, RunKind, SCHEMA,
-    SCHEMA_VERSION,
+pub use fleet::{
+    Fleet, FleetTurn, Rank, RankClock, RankTiming, ReaderTiming, ReadersTurn, ShareMode, Witness,
 };
-pub use inside::{FlameGraph, HotSpot, Spread, Trace};
+pub use header::{
+    Header, INDEPENDENT_READERS, LocationOptions, Receipt, ReferenceCandidate, ReferenceReason, RunKind,
+    SCHEMA, SCHEMA_VERSION,
+};
+pub use inside::{Distribution, FlameGraph, HotSpot, Trace};
 pub use joint_sample::{joint_answer, joint_sample};
 pub use latencies::{Latencies, LatenciesError, LatencyCount, TurnLatencies};
 pub use limit::{Limit, LimitKind, LimitUnit};
@@ -49,12 +51,12 @@ pub use line::{
     EndReason, Fill, Line, Resumption, SettingsApplied, StopReason, Stopped, WarmedUp, WarmupEnd, WriteTimes,
     WriteWay,
 };
-pub use resume_plan::{Requested, ResumePlan, TargetRef};
+pub use resume_plan::{RequestedName, ResumePlan, TargetRef};
 pub use rules::{Budget, Focus, Rules};
 pub use samples::Samples;
-pub use sweep_series::{Point, SweepSeries};
-pub use touched::{Touch, VisitCost};
-pub use trial::{Contest, Count, Outcome, Prediction, Start, Trial, TrialRecord};
+pub use sweep_series::{SweepPoint, SweepSeries};
+pub use touched::{TouchProof, VisitCost};
+pub use trial::{Contest, Outcome, Prediction, StartMode, Trial, TrialRecord, UntimedCount};
 pub use trials::Trials;
 pub use whole::{PROGRAM_FILES_BYTES_MAX, PartRead};
 
@@ -84,7 +86,7 @@ pub struct Record {
     pub clocks: Vec<(u32, Vec<RankClock>)>,
     pub warnings: Vec<String>,
     /// The points at which an interrupted run was resumed, in order.
-    pub resumed: Vec<Resumption>,
+    pub resumptions: Vec<Resumption>,
     /// Why the run ended and how long it took; `None` if it was interrupted.
     pub end: Option<(EndReason, u64)>,
 }
@@ -106,7 +108,7 @@ impl Record {
             fleet: None,
             clocks: Vec::new(),
             warnings: Vec::new(),
-            resumed: Vec::new(),
+            resumptions: Vec::new(),
             end: None,
         }
     }
@@ -145,7 +147,7 @@ impl Record {
             Line::Trial(trial) => self.trials.announce(*trial),
             Line::Fill(fill) => self.fills.push(fill),
             Line::Settings(applied) => self.settings_applied.push(applied),
-            Line::Write { target, how, times } => self.writes.push((target, how, times)),
+            Line::Write { target, way: how, times } => self.writes.push((target, how, times)),
             Line::Limit(limit) => self.limits.push(*limit),
             Line::Fleet(fleet) => self.fleet = Some(*fleet),
             Line::Clocks { round, ranks } => self.clocks.push((round, ranks)),
@@ -154,8 +156,11 @@ impl Record {
             Line::Warning { text } => self.warnings.push(text),
             Line::Resumed(resumption) => {
                 self.end = None;
-                resumption.reopen.iter().for_each(|&trial| self.update_trial(trial, TrialRecord::reopen));
-                self.resumed.push(resumption);
+                resumption
+                    .reopened_trials
+                    .iter()
+                    .for_each(|&trial| self.update_trial(trial, TrialRecord::reopen));
+                self.resumptions.push(resumption);
             }
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
             Line::Warmup(warmed) => self.update_trial(warmed.trial, |trial| trial.warmups.push(warmed)),
@@ -163,14 +168,14 @@ impl Record {
                 self.update_trial(sample.trial, |trial| trial.cold_probe.push(&sample))
             }
             Line::Sample(sample) => self.update_trial(sample.trial, |trial| match sample.rung {
-                Some(_) => trial.searched.push(&sample),
+                Some(_) => trial.search_samples.push(&sample),
                 None => trial.samples.push(&sample),
             }),
             Line::Rejected { trial, round, reason } => {
-                self.update_trial(trial, |trial| trial.rejected.push((round, reason)));
+                self.update_trial(trial, |trial| trial.rejected_readings.push((round, reason)));
             }
             Line::Missing { trial, meter, reason } => self.update_trial(trial, |trial| {
-                trial.missing.insert(meter, reason);
+                trial.missing_meters.insert(meter, reason);
             }),
             Line::LeftBehind { trial, left } => {
                 self.update_trial(trial, |trial| trial.conduct.left_behind.add(left))

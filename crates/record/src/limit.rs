@@ -76,7 +76,7 @@ pub enum LimitUnit {
     Nanoseconds,
 }
 
-/// A measured limit. Most limits are controls and computed from their samples
+/// A measured limit. Most limits are computed from the samples of controls
 /// (`readlab_analysis::verdict::limits`); a limit that another program measured has a line of its
 /// own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,7 +95,8 @@ pub struct Limit {
     pub ci95: Option<[u64; 2]>,
     /// One number for each reading, in the order of the readings.
     pub samples: Vec<u64>,
-    pub how: String,
+    #[serde(rename = "how")]
+    pub how_measured: String,
 }
 
 impl Limit {

@@ -2,8 +2,8 @@
 
 use super::latencies::Latencies;
 use super::{
-    Count, FlameGraph, Fleet, FleetTurn, Header, LeftBehind, Limit, Outcome, OwnScheduling, RankClock,
-    ReadersTurn, Receipt, Trace, Trial,
+    FlameGraph, Fleet, FleetTurn, Header, LeftBehind, Limit, Outcome, OwnScheduling, RankClock, ReadersTurn,
+    Receipt, Trace, Trial, UntimedCount,
 };
 use readlab_model::sample::Sample;
 use readlab_model::target::{TargetFacts, TargetIndex};
@@ -49,7 +49,8 @@ pub enum Line {
     /// A file was written by the lab.
     Write {
         target: TargetIndex,
-        how: WriteWay,
+        #[serde(rename = "how")]
+        way: WriteWay,
         #[serde(flatten)]
         times: WriteTimes,
     },
@@ -85,7 +86,7 @@ pub enum Line {
     /// Counts from an untimed run of a trial; one line for each run that counted.
     Counts {
         trial: TrialIndex,
-        counts: BTreeMap<String, Count>,
+        counts: BTreeMap<String, UntimedCount>,
     },
     /// The latencies of single reads in the timed readings of a turn, for targets that are places.
     Latencies {
@@ -245,7 +246,8 @@ pub struct Stopped {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumption {
     /// When the run was resumed, RFC 3339 in UTC.
-    pub at: String,
+    #[serde(rename = "at")]
+    pub resumed_at: String,
     /// Time that the run had taken before the interruption; the budget counts it.
     pub elapsed_ns: u64,
     /// The cache state in which the run was resumed.
@@ -254,5 +256,6 @@ pub struct Resumption {
     /// had not begun.
     pub round: u32,
     /// The trials that the interruption had ended as measured; they continue without an outcome.
-    pub reopen: Vec<TrialIndex>,
+    #[serde(rename = "reopen")]
+    pub reopened_trials: Vec<TrialIndex>,
 }

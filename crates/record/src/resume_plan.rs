@@ -17,7 +17,8 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResumePlan {
     /// The kernel's random identifier of the current boot; `None` if the system has none.
-    pub boot: Option<String>,
+    #[serde(rename = "boot")]
+    pub boot_id: Option<String>,
     /// The folder in which the lab was started, because commands may use relative paths.
     pub folder: String,
     /// How each target is read, by number of the target.
@@ -28,27 +29,36 @@ pub struct ResumePlan {
     /// The trials that can be measured, with the parameters that were given.
     pub trials: Vec<Trial>,
     /// The trials that cannot be measured, with the reason.
-    pub absent: Vec<(Trial, Outcome)>,
+    #[serde(rename = "absent")]
+    pub absent_trials: Vec<(Trial, Outcome)>,
     /// Absolute paths of the rosters besides the built-in one.
-    pub rosters: Vec<String>,
+    #[serde(rename = "rosters")]
+    pub roster_paths: Vec<String>,
     /// The folder of flame graphs, if they were requested.
-    pub flame_graphs: Option<String>,
-    pub trace: bool,
-    pub drop_caches: bool,
-    pub allow_device: bool,
+    #[serde(rename = "flame_graphs")]
+    pub flame_graph_folder: Option<String>,
+    #[serde(rename = "trace")]
+    pub has_trace: bool,
+    #[serde(rename = "drop_caches")]
+    pub may_drop_caches: bool,
+    #[serde(rename = "allow_device")]
+    pub may_read_block_device: bool,
     #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     pub server: ServerOptions,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub requested: Vec<Requested>,
+    #[serde(rename = "requested")]
+    pub requested_names: Vec<RequestedName>,
 }
 
 /// How a target is read, and how a resumed run recognises it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRef {
-    /// The archive format, if this target is the first target in an archive.
+    /// The format of the archive in which this target holds the content of the first target; `None`
+    /// if its bytes are read as they are.
     #[serde(rename = "form")]
     pub archive: Option<Archive>,
-    pub over: Transport,
+    #[serde(rename = "over")]
+    pub transport: Transport,
     /// The identity of the target before it was first read; `None` on a foreign server.
     pub identity: Option<Identity>,
 }
@@ -57,7 +67,7 @@ pub struct TargetRef {
 /// part. `experiment::outcome` finds these names, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", content = "name", rename_all = "snake_case")]
-pub enum Requested {
+pub enum RequestedName {
     /// `-c`: a command line.
     Command(String),
     /// `--method`: a name or a glob, with optional settings.
@@ -72,15 +82,15 @@ pub enum Requested {
     Trial(String),
 }
 
-impl fmt::Display for Requested {
+impl fmt::Display for RequestedName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Requested::Command(words) => write!(f, "-c '{words}'"),
-            Requested::Method(glob) => write!(f, "--method '{glob}'"),
-            Requested::Reference(trial) => write!(f, "--reference '{trial}'"),
-            Requested::Contender(name) => write!(f, "contender '{name}' of the roster"),
-            Requested::Language(name) => write!(f, "--language '{name}'"),
-            Requested::Trial(name) => write!(f, "trial '{name}' of the suite"),
+            RequestedName::Command(words) => write!(f, "-c '{words}'"),
+            RequestedName::Method(glob) => write!(f, "--method '{glob}'"),
+            RequestedName::Reference(trial) => write!(f, "--reference '{trial}'"),
+            RequestedName::Contender(name) => write!(f, "contender '{name}' of the roster"),
+            RequestedName::Language(name) => write!(f, "--language '{name}'"),
+            RequestedName::Trial(name) => write!(f, "trial '{name}' of the suite"),
         }
     }
 }

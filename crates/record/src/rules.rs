@@ -8,29 +8,34 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rules {
     /// Untimed readings of every contender after each of its starts.
-    pub warmup: u32,
+    #[serde(rename = "warmup")]
+    pub warmup_readings: u32,
     /// The fewest timed readings of a settled trial.
-    pub min_runs: u32,
+    #[serde(rename = "min_runs")]
+    pub min_readings: u32,
     /// Timed readings after which a trial is settled even if its interval is wide.
-    pub max_runs: u32,
+    #[serde(rename = "max_runs")]
+    pub max_readings: u32,
     /// Time of timed readings after which a trial is settled even if its interval is wide.
     pub max_time: Nanos,
     /// Half-width of the median's confidence interval, as a share of the median, at which a trial
     /// is settled.
     pub precision: f64,
     /// The fewest fills of the cache over which warm readings are spread.
-    pub fills: u32,
+    #[serde(rename = "fills")]
+    pub min_fills: u32,
     pub budget: Budget,
     /// Seed of all shuffling.
     pub seed: u64,
     /// Untimed runs that count system calls and other events inside a contender.
     #[serde(default = "default_counts", skip_serializing_if = "is_default_counts")]
-    pub counts: u32,
+    #[serde(rename = "counts")]
+    pub counting_runs: u32,
     /// The trials on which the rounds concentrate.
     #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     pub focus: Focus,
-    /// Indifference zone: a trial that is slower than the fastest by at most this share counts as
-    /// good, and trials of a race may stop by it. 0 if every difference matters.
+    /// Indifference zone: a trial that is slower than the fastest by at most this share is as good as
+    /// the fastest, so that trials of a race may stop. 0 if every difference matters.
     #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     pub indifference: f64,
 }
@@ -73,32 +78,32 @@ impl Rules {
     /// The rules of a sweep: each file is read once, and no reading is repeated.
     pub fn one_reading(seed: u64) -> Rules {
         Rules {
-            warmup: 0,
-            min_runs: 1,
-            max_runs: 1,
+            warmup_readings: 0,
+            min_readings: 1,
+            max_readings: 1,
             max_time: Nanos(u64::MAX),
             precision: 1.0,
-            fills: 1,
+            min_fills: 1,
             budget: Budget::Advised(Nanos(u64::MAX)),
             seed,
-            counts: 1,
+            counting_runs: 1,
             focus: Focus::Everything,
             indifference: 0.0,
         }
     }
 
-    /// Rounds between two fills of the cache. The readings of `min_runs` are spread over at least
-    /// `fills` fills, because the precision of a median depends on the number of fills: two rounds
-    /// for each fill would halve that number.
+    /// Number of rounds from one fill of the cache to the next. `min_readings` readings are spread
+    /// over at least `min_fills` fills, because the precision of a median depends on the number of
+    /// fills: two rounds for each fill would halve that number.
     pub fn rounds_per_fill(&self) -> u32 {
-        (self.min_runs / self.fills.max(1)).max(1)
+        (self.min_readings / self.min_fills.max(1)).max(1)
     }
 
-    /// The number of readings of one turn, at most `requested`: a divisor of `max_runs`, and so
-    /// small that these readings are spread over `fills` fills.
+    /// The number of readings of one turn, at most `requested`: a divisor of `max_readings`, and so
+    /// small that these readings are spread over `min_fills` fills.
     pub fn readings_per_turn(&self, requested: u32) -> u32 {
-        let most = requested.min(self.max_runs / self.fills.max(1));
-        (1..=most).rev().find(|readings| self.max_runs.is_multiple_of(*readings)).unwrap_or(1)
+        let most = requested.min(self.max_readings / self.min_fills.max(1));
+        (1..=most).rev().find(|readings| self.max_readings.is_multiple_of(*readings)).unwrap_or(1)
     }
 }
 
@@ -111,7 +116,7 @@ mod tests {
         for (min_runs, fills, rounds) in
             [(10, 10, 1), (12, 10, 1), (19, 10, 1), (20, 10, 2), (5, 10, 1), (10, 3, 3), (6, 1, 6)]
         {
-            let rules = Rules { min_runs, fills, ..Rules::one_reading(0) };
+            let rules = Rules { min_readings: min_runs, min_fills: fills, ..Rules::one_reading(0) };
             assert_eq!(rules.rounds_per_fill(), rounds, "{min_runs} readings, {fills} fills");
         }
     }

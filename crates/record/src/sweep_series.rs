@@ -15,13 +15,14 @@ pub struct SweepSeries {
     pub name: String,
     pub is_write: bool,
     /// One point for each file, in the order of the record.
-    pub points: Vec<Point>,
+    pub points: Vec<SweepPoint>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Point {
+#[serde(rename = "Point")]
+pub struct SweepPoint {
     #[serde(skip)]
-    pub file: TargetIndex,
+    pub target: TargetIndex,
     pub size_bytes: u64,
     pub wall_ns: u64,
     /// Bytes that came from the device, if the file was read and the meter is known.
@@ -31,12 +32,12 @@ pub struct Point {
 
 impl SweepSeries {
     /// The size in bytes and the time in seconds of every point.
-    pub fn times(&self) -> Vec<(f64, f64)> {
+    pub fn sizes_and_seconds(&self) -> Vec<(f64, f64)> {
         self.points.iter().map(|point| (point.size_bytes as f64, point.seconds())).collect()
     }
 }
 
-impl Point {
+impl SweepPoint {
     pub fn seconds(&self) -> f64 {
         Nanos(self.wall_ns).as_secs_f64()
     }
@@ -58,8 +59,13 @@ impl Record {
         let size_bytes = |target: TargetIndex| self.targets.get(target).map(|facts| facts.size_bytes);
         for (target, way, times) in &self.writes {
             let Some(size_bytes) = size_bytes(*target) else { continue };
-            let point =
-                |wall_ns| Point { file: *target, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
+            let point = |wall_ns| SweepPoint {
+                target: *target,
+                size_bytes,
+                wall_ns,
+                device_read_bytes: None,
+                pass: 0,
+            };
             add_points(&mut all, format!("write {}", write_method_name(*way)), true, [point(times.write_ns)]);
             let both = times.sync_ns.map(|sync_ns| point(times.write_ns + sync_ns));
             add_points(&mut all, "write and sync".to_owned(), true, both);
@@ -68,8 +74,8 @@ impl Record {
         accepted.sort_by_key(|it| it.trial.index);
         for it in accepted {
             let Some(size_bytes) = size_bytes(it.trial.target) else { continue };
-            let points = it.samples.iter().map(|sample| Point {
-                file: it.trial.target,
+            let points = it.samples.iter().map(|sample| SweepPoint {
+                target: it.trial.target,
                 size_bytes,
                 wall_ns: sample.wall_ns,
                 device_read_bytes: sample.device_read_bytes,
@@ -85,7 +91,7 @@ fn add_points(
     all: &mut Vec<SweepSeries>,
     name: String,
     is_write: bool,
-    points: impl IntoIterator<Item = Point>,
+    points: impl IntoIterator<Item = SweepPoint>,
 ) {
     let mut points = points.into_iter().peekable();
     if points.peek().is_none() {

@@ -7,8 +7,8 @@ use readlab_model::sample::{Delivered, Sample};
 use readlab_model::target::TargetIndex;
 use std::collections::BTreeMap;
 
-/// A reading touched the bytes if it used at least this fraction (one third) of the CPU time of the
-/// cheapest visit.
+/// A reading touched the bytes if it used at least the CPU time of the cheapest visit divided by
+/// this.
 const VISIT_TIME_DIVISOR: u64 = 3;
 
 /// The CPU time that answering may take beyond the visit, as a multiple of the CPU time of the
@@ -32,7 +32,7 @@ pub struct VisitCost {
 
 /// What the meters of a turn prove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Touch {
+pub enum TouchProof {
     /// Enough bytes were seen to arrive.
     Delivered(Delivered),
     /// The turn used enough CPU time for a visit of all bytes.
@@ -46,7 +46,7 @@ pub enum Touch {
 impl VisitCost {
     /// Learns the costs from a sample of a control; ignores other samples.
     pub fn learn(&mut self, trial: &Trial, sample: &Sample) {
-        if !trial.is_control() || trial.decodes.is_some() {
+        if !trial.is_control() || trial.decoded_format.is_some() {
             return;
         }
         if trial.method() == "null" {
@@ -80,25 +80,27 @@ impl VisitCost {
     }
 
     /// What is known about one reading of a trial.
-    pub fn touch(&self, trial: &Trial, sample: &Sample) -> Touch {
+    pub fn touch_proof(&self, trial: &Trial, sample: &Sample) -> TouchProof {
         // A command whose output is not counted may read only a part of the bytes, and a walk over
         // names reads none, so neither is judged.
         if trial.work.may_read_part() || trial.work.finds_names() {
-            return Touch::Unknown;
+            return TouchProof::Unknown;
         }
         if let Some(by) = sample.turn.delivered {
-            return Touch::Delivered(by);
+            return TouchProof::Delivered(by);
         }
         let least_ns = self.least_cpu_ns(trial, sample.turn_readings);
-        let (Some(least_ns), Some(cpu_ns)) = (least_ns, sample.turn.cpu_ns) else { return Touch::Unknown };
+        let (Some(least_ns), Some(cpu_ns)) = (least_ns, sample.turn.cpu_ns) else {
+            return TouchProof::Unknown;
+        };
         let error_ns = sample.turn.cpu_error_ns.unwrap_or(0);
         let answering_ns = self.answering_ns.saturating_mul(ANSWERING_TIME_FACTOR);
         if self.is_too_short_to_visit(trial, sample.turn_readings, cpu_ns.saturating_add(error_ns)) {
-            Touch::Nothing
+            TouchProof::Nothing
         } else if cpu_ns.saturating_sub(error_ns) >= least_ns.saturating_add(answering_ns) {
-            Touch::CpuTime
+            TouchProof::CpuTime
         } else {
-            Touch::Unknown
+            TouchProof::Unknown
         }
     }
 }
@@ -118,7 +120,8 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn trial(name: &str, cache: Cache) -> Trial {
-        let Line::Trial(trial) = testing::trial(0, &format!("rust/{name}"), CacheState::Warm, cache) else {
+        let Line::Trial(trial) = testing::trial_line(0, &format!("rust/{name}"), CacheState::Warm, cache)
+        else {
             panic!("a trial's line")
         };
         *trial
@@ -142,7 +145,7 @@ mod tests {
         visit
     }
 
-    fn touch(cpu_ns: u64, cpu_error_ns: u64, delivered: Option<Delivered>) -> Touch {
+    fn touch(cpu_ns: u64, cpu_error_ns: u64, delivered: Option<Delivered>) -> TouchProof {
         let turn = TurnSeen {
             cpu_ns: Some(cpu_ns),
             cpu_error_ns: Some(cpu_error_ns),
@@ -150,14 +153,14 @@ mod tests {
             ..TurnSeen::default()
         };
         visit_cost()
-            .touch(&trial("a", Cache::Through), &Sample { turn_readings: 2, turn, ..Sample::default() })
+            .touch_proof(&trial("a", Cache::Through), &Sample { turn_readings: 2, turn, ..Sample::default() })
     }
 
     #[test]
     fn two_readings_take_two_thirds_of_a_visit_at_least() {
-        assert_eq!(touch(2 * MS - 1, 0, None), Touch::Nothing);
-        assert_eq!(touch(2 * MS, 0, None), Touch::Unknown, "answering alone may have taken some of it");
-        assert_eq!(touch(2 * MS + 4 * MS / 10, 0, None), Touch::CpuTime);
+        assert_eq!(touch(2 * MS - 1, 0, None), TouchProof::Nothing);
+        assert_eq!(touch(2 * MS, 0, None), TouchProof::Unknown, "answering alone may have taken some of it");
+        assert_eq!(touch(2 * MS + 4 * MS / 10, 0, None), TouchProof::CpuTime);
     }
 
     #[test]
@@ -171,17 +174,20 @@ mod tests {
 
     #[test]
     fn cpu_time_in_clock_ticks_proves_and_refutes_less() {
-        assert_eq!(touch(0, 20 * MS, None), Touch::Unknown);
-        assert_eq!(touch(10 * MS, 20 * MS, None), Touch::Unknown);
-        assert_eq!(touch(30 * MS, 20 * MS, None), Touch::CpuTime);
+        assert_eq!(touch(0, 20 * MS, None), TouchProof::Unknown);
+        assert_eq!(touch(10 * MS, 20 * MS, None), TouchProof::Unknown);
+        assert_eq!(touch(30 * MS, 20 * MS, None), TouchProof::CpuTime);
     }
 
     #[test]
     fn delivered_bytes_prove_a_touch_unless_they_may_be_only_a_part() {
-        assert_eq!(touch(0, 0, Some(Delivered::Calls)), Touch::Delivered(Delivered::Calls));
+        assert_eq!(touch(0, 0, Some(Delivered::Calls)), TouchProof::Delivered(Delivered::Calls));
         let turn = TurnSeen { delivered: Some(Delivered::Faults), ..TurnSeen::default() };
         let output = Trial { work: Work::Output, ..trial("a", Cache::Through) };
-        assert_eq!(visit_cost().touch(&output, &Sample { turn, ..Sample::default() }), Touch::Unknown);
+        assert_eq!(
+            visit_cost().touch_proof(&output, &Sample { turn, ..Sample::default() }),
+            TouchProof::Unknown
+        );
     }
 
     #[test]
@@ -192,8 +198,8 @@ mod tests {
             ..Sample::default()
         };
         let any = trial("a", Cache::Through);
-        assert_eq!(VisitCost::default().touch(&any, &sample), Touch::Unknown);
+        assert_eq!(VisitCost::default().touch_proof(&any, &sample), TouchProof::Unknown);
         let discard = Trial { work: Work::Discard, ..any };
-        assert_eq!(visit_cost().touch(&discard, &sample), Touch::Unknown);
+        assert_eq!(visit_cost().touch_proof(&discard, &sample), TouchProof::Unknown);
     }
 }

@@ -35,17 +35,18 @@ pub struct Trial {
     /// How the method uses the page cache.
     pub cache: Cache,
     /// The archive format that the trial decodes; `None` if it reads the bytes as they are.
-    pub decodes: Option<Archive>,
-    pub start: Start,
+    pub decoded_format: Option<Archive>,
+    pub start: StartMode,
     /// The user's rules for a command that does not speak the protocol.
-    pub command: CommandRules,
+    pub command_rules: CommandRules,
 }
 
 /// When the contender of a trial is started.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
-pub enum Start {
+#[serde(rename = "Start")]
+pub enum StartMode {
     /// Once for several fills of the cache; code that its runtime compiled stays compiled.
     #[default]
     #[serde(rename = "kept")]
@@ -72,9 +73,10 @@ struct TrialLine {
     state: CacheState,
     cache: Cache,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decodes: Option<Archive>,
+    #[serde(rename = "decodes")]
+    decoded_format: Option<Archive>,
     #[serde(default, skip_serializing_if = "readlab_model::is_default")]
-    start: Start,
+    start: StartMode,
     #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     command: CommandRules,
 }
@@ -91,9 +93,9 @@ impl From<TrialLine> for Trial {
             work: line.work,
             state: line.state,
             cache: line.cache,
-            decodes: line.decodes,
+            decoded_format: line.decoded_format,
             start: line.start,
-            command: line.command,
+            command_rules: line.command,
         }
     }
 }
@@ -113,9 +115,9 @@ impl From<Trial> for TrialLine {
             work: trial.work,
             state: trial.state,
             cache: trial.cache,
-            decodes: trial.decodes,
+            decoded_format: trial.decoded_format,
             start: trial.start,
-            command: trial.command,
+            command: trial.command_rules,
         }
     }
 }
@@ -125,7 +127,7 @@ impl From<Trial> for TrialLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contest {
     target: TargetIndex,
-    decodes: Option<Archive>,
+    decoded_format: Option<Archive>,
     work: Work,
 }
 
@@ -146,7 +148,7 @@ impl Trial {
 
     /// The work that the contender is asked for, and that its samples prove.
     pub fn requested_work(&self) -> Work {
-        self.command.requested_work(self.work)
+        self.command_rules.requested_work(self.work)
     }
 
     /// True for a control, which measures the machine or the lab and has no rank.
@@ -156,34 +158,34 @@ impl Trial {
 
     /// The limit that this trial measures; `None` for a reading, and for a control that measures no
     /// limit.
-    pub fn limit(&self) -> Option<LimitKind> {
+    pub fn limit_kind(&self) -> Option<LimitKind> {
         if self.is_control() { LimitKind::of_control(self.method()) } else { None }
     }
 
     /// Number of readers that each read the whole target in one reading; 1 if the method has no
     /// readers.
-    pub fn readers(&self) -> u64 {
+    pub fn reader_count(&self) -> u64 {
         self.params.0.get("readers").copied().unwrap_or(1).max(1)
     }
 
     /// Number of threads that the trial declares, for all its readers together; 1 if it declares
     /// none.
-    pub fn threads(&self) -> u64 {
-        self.params.0.get("threads").copied().unwrap_or(1).saturating_mul(self.readers())
+    pub fn thread_count(&self) -> u64 {
+        self.params.0.get("threads").copied().unwrap_or(1).saturating_mul(self.reader_count())
     }
 
     /// Bytes of the target that one reading reads, by all its readers together.
     pub fn bytes_in(&self, target: &TargetFacts) -> u64 {
-        target.size_bytes.saturating_mul(self.readers())
+        target.size_bytes.saturating_mul(self.reader_count())
     }
 
     /// Bytes that one reading delivers, by all its readers together. Rates are computed from these.
     pub fn bytes_out(&self, target: &TargetFacts) -> u64 {
-        target.bytes_out(self.decodes).saturating_mul(self.readers())
+        target.bytes_out(self.decoded_format).saturating_mul(self.reader_count())
     }
 
     pub fn contest(&self) -> Contest {
-        Contest { target: self.target, decodes: self.decodes, work: self.work }
+        Contest { target: self.target, decoded_format: self.decoded_format, work: self.work }
     }
 
     /// True if the two trials differ only in the cache state.
@@ -273,7 +275,8 @@ impl Outcome {
 /// One count from an untimed run, with the method of counting, because the method affects the
 /// count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Count {
+#[serde(rename = "Count")]
+pub struct UntimedCount {
     /// The count, or `None` with the reason in `how`.
     pub value: Option<u64>,
     /// The method of counting, or the reason why there is no count.
@@ -287,9 +290,9 @@ pub struct TrialRecord {
     /// The readings of a search, which decided what is measured. No number is reported from them: a
     /// trial that was chosen because some readings were fast is on average slower than in those
     /// readings.
-    pub searched: Samples,
+    pub search_samples: Samples,
     /// The rejected readings: round and reason.
-    pub rejected: Vec<(u32, String)>,
+    pub rejected_readings: Vec<(u32, String)>,
     /// Warm-ups until steady, one for each start of the contender.
     pub warmups: Vec<WarmedUp>,
     /// The untimed cold reading of a command whose measured readings are all warm. Its time is not
@@ -298,9 +301,9 @@ pub struct TrialRecord {
     /// What the contender did besides reading.
     pub conduct: SideEffects,
     /// Meters that could not be read, with the reason.
-    pub missing: BTreeMap<String, String>,
+    pub missing_meters: BTreeMap<String, String>,
     /// Counts from untimed runs: the median over all runs that counted.
-    pub counts: BTreeMap<String, Count>,
+    pub counts: BTreeMap<String, UntimedCount>,
     /// The counts of every run that counted, in the order of the runs.
     pub count_runs: BTreeMap<String, Vec<u64>>,
     /// The latencies of single reads, one histogram for each turn; empty if the target is not
@@ -321,7 +324,7 @@ pub struct TrialRecord {
 impl TrialRecord {
     /// Adds the counts of one untimed run. A run that could not count does not change the counts of
     /// other runs.
-    pub(super) fn add_counts(&mut self, counts: BTreeMap<String, Count>) {
+    pub(super) fn add_counts(&mut self, counts: BTreeMap<String, UntimedCount>) {
         for (name, count) in counts {
             let Some(value) = count.value else {
                 self.counts.entry(name).or_insert(count);
@@ -333,7 +336,7 @@ impl TrialRecord {
             sorted.sort_unstable();
             let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
             let value = Some(low + (high - low).div_ceil(2));
-            self.counts.insert(name, Count { value, how: count.how });
+            self.counts.insert(name, UntimedCount { value, how: count.how });
         }
     }
 
@@ -381,10 +384,10 @@ mod tests {
 
     fn record_with_counts(values: &[Option<u64>]) -> TrialRecord {
         let mut record = Record::new(testing::header());
-        record.add(testing::trial(0, "rust/read", CacheState::Warm, Cache::Through));
+        record.add(testing::trial_line(0, "rust/read", CacheState::Warm, Cache::Through));
         for value in values {
             let how = if value.is_some() { "beans" } else { "no rights" }.to_owned();
-            let counts = BTreeMap::from([("mallocs".to_owned(), Count { value: *value, how })]);
+            let counts = BTreeMap::from([("mallocs".to_owned(), UntimedCount { value: *value, how })]);
             record.add(Line::Counts { trial: TrialIndex::new(0), counts });
         }
         record.trials.into_iter().next().unwrap()
@@ -393,7 +396,7 @@ mod tests {
     #[test]
     fn of_several_runs_the_count_is_the_median_and_all_are_kept() {
         let it = record_with_counts(&[Some(5), Some(1), None, Some(9), Some(8)]);
-        assert_eq!(it.counts["mallocs"], Count { value: Some(7), how: "beans".to_owned() });
+        assert_eq!(it.counts["mallocs"], UntimedCount { value: Some(7), how: "beans".to_owned() });
         assert_eq!(it.count_runs["mallocs"], [5, 1, 9, 8]);
         assert_eq!(
             record_with_counts(&[Some(u64::MAX), Some(u64::MAX)]).counts["mallocs"].value,
@@ -404,7 +407,7 @@ mod tests {
     #[test]
     fn a_count_that_no_run_has_keeps_its_reason() {
         let it = record_with_counts(&[None, None]);
-        assert_eq!(it.counts["mallocs"], Count { value: None, how: "no rights".to_owned() });
+        assert_eq!(it.counts["mallocs"], UntimedCount { value: None, how: "no rights".to_owned() });
         assert!(it.count_runs.is_empty());
         assert_eq!(record_with_counts(&[None, Some(3)]).counts["mallocs"].value, Some(3));
     }

@@ -15,17 +15,17 @@ use readlab_model::trial::CacheState;
 /// A reading that leaves at least this share of the target in the cache read the whole target.
 const RESIDENT_SHARE_MIN: f64 = 0.99;
 
-/// The kernel reads ahead at most this many windows beyond the point where reading ended.
+/// The kernel reads ahead at most this many read-ahead windows beyond the end of the last read.
 const READ_AHEAD_WINDOWS_MAX: u64 = 2;
 
 /// Read-ahead may add at most the number of read bytes divided by this.
 const READ_AHEAD_DIVISOR: u64 = 50;
 
-/// Largest number of bytes that a program fetches besides the target, of its own files: itself, its
-/// libraries and settings, which the kernel may have evicted.
+/// Largest number of bytes that a program fetches of its own files: its executable, libraries and
+/// settings, which the kernel may have evicted.
 pub const PROGRAM_FILES_BYTES_MAX: u64 = 1 << 20;
 
-/// The part of the target that a command reads whose output is not counted.
+/// The part of the target that is read by a command whose output is not counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PartRead {
     /// The share of the target, 0 to 1: the median share that cold readings brought into an empty
@@ -39,19 +39,20 @@ pub struct PartRead {
 
 impl Record {
     /// The target of a trial if all its readings are known to have read the whole target.
-    pub fn read_whole(&self, it: &TrialRecord) -> Option<&TargetFacts> {
+    pub fn wholly_read_target(&self, it: &TrialRecord) -> Option<&TargetFacts> {
         // A walk that finds names reads no file.
         let target = self.target_of(&it.trial).filter(|_| !it.trial.work.finds_names())?;
-        let is_known = || self.cold_readings_like(it).any(|cold| filled_cache(cold, target));
+        let is_known = || self.cold_readings_like(it).any(|cold| have_filled_cache(cold, target));
         (!it.trial.work.may_read_part() || is_known()).then_some(target)
     }
 
-    /// The part of the target that a command reads whose output is not counted; `None` if no
-    /// reading shows it, and for trials that are known to read the whole target.
-    pub fn read_part(&self, it: &TrialRecord) -> Option<PartRead> {
-        let is_asked = it.trial.work.may_read_part() && !it.trial.is_control() && it.trial.decodes.is_none();
+    /// The part of the target that is read by a command whose output is not counted; `None` if no
+    /// reading shows the part, and for trials that are known to read the whole target.
+    pub fn part_read(&self, it: &TrialRecord) -> Option<PartRead> {
+        let is_asked =
+            it.trial.work.may_read_part() && !it.trial.is_control() && it.trial.decoded_format.is_none();
         let target = self.target_of(&it.trial).filter(|_| is_asked)?;
-        if self.read_whole(it).is_some() {
+        if self.wholly_read_target(it).is_some() {
             return None;
         }
         let share = self.cold_readings_like(it).find_map(|cold| median_share_brought_in(cold, target))?;
@@ -73,9 +74,9 @@ impl Record {
     }
 
     fn bytes_read(&self, it: &TrialRecord, of_whole: fn(&Trial, &TargetFacts) -> u64) -> Option<u64> {
-        match self.read_whole(it) {
+        match self.wholly_read_target(it) {
             Some(target) => Some(of_whole(&it.trial, target)),
-            None => self.read_part(it)?.bytes,
+            None => self.part_read(it)?.bytes,
         }
     }
 
@@ -105,7 +106,7 @@ impl Record {
 
 /// True if each cold reading took the whole target from the device and left it in the cache. False
 /// for several simultaneous readers, because nothing shows which of them did so.
-fn filled_cache(readings: &Samples, target: &TargetFacts) -> bool {
+fn have_filled_cache(readings: &Samples, target: &TargetFacts) -> bool {
     let is_filled = |sample: &Sample| {
         sample.resident_after.is_some_and(|share| share >= RESIDENT_SHARE_MIN)
             && came_from_device(sample, target)
@@ -182,20 +183,20 @@ mod tests {
     /// read-ahead of 128 KiB; returns for each whether its rate is known.
     fn rates_known(name: &str, facts: TargetFacts, cold: Sample, warm: Sample) -> [bool; 2] {
         let record = record_of_command(name, facts, vec![cold], warm);
-        [0, 1].map(|index| record.read_whole(&record.trials[TrialIndex::new(index)]).is_some())
+        [0, 1].map(|index| record.wholly_read_target(&record.trials[TrialIndex::new(index)]).is_some())
     }
 
     /// The parts that a cold and a warm trial of a command read.
     fn parts_read(facts: TargetFacts, cold: Sample) -> [Option<PartRead>; 2] {
         let record = record_of_command("command/head {}", facts, vec![cold], reading(1.0, 0, None));
-        [0, 1].map(|index| record.read_part(&record.trials[TrialIndex::new(index)]))
+        [0, 1].map(|index| record.part_read(&record.trials[TrialIndex::new(index)]))
     }
 
     fn record_of_command(name: &str, facts: TargetFacts, cold: Vec<Sample>, warm: Sample) -> Record {
         let mut record = Record::new(testing::header());
         let device = Device { read_ahead_bytes: Some(128 << 10), ..Device::default() };
         let extents = Some(Extents::default());
-        record.add(testing::target(0, TargetFacts { device: Some(device), extents, ..facts }));
+        record.add(testing::target_line(0, TargetFacts { device: Some(device), extents, ..facts }));
         for (state, readings) in [(CacheState::Cold, cold), (CacheState::Warm, vec![warm])] {
             let added = testing::add_trial(&mut record, name, state, Cache::Through, readings);
             record.trials[TrialIndex::new(added)].trial.work = Work::Output;
@@ -214,7 +215,7 @@ mod tests {
 
     /// A target whose file system has a larger read-ahead than its device.
     fn of_btrfs(size_bytes: u64) -> TargetFacts {
-        let own = ReadAhead { bytes: 4 * MIB, setting: "bdi/read_ahead_kb".into() };
+        let own = ReadAhead { bytes: 4 * MIB, setting_path: "bdi/read_ahead_kb".into() };
         TargetFacts { own_read_ahead: Some(own), ..file(size_bytes) }
     }
 
@@ -299,14 +300,14 @@ mod tests {
         let mut record =
             record_of_command("command/head {}", file(64 * MIB), Vec::new(), reading(1.0, 0, None));
         let warm = TrialIndex::new(1);
-        let part = |record: &Record| record.read_part(&record.trials[warm]);
+        let part = |record: &Record| record.part_read(&record.trials[warm]);
         assert_eq!(part(&record), None);
         record.add(Line::ColdProbe(Box::new(Sample { trial: warm, ..reading(0.5, 32 * MIB, None) })));
         assert_eq!(part(&record), Some(PartRead { share: 0.5, bytes: Some(32 * MIB) }));
         assert!(record.trials[warm].samples.len() == 1, "it is no sample of the trial");
         let whole = Sample { trial: warm, ..reading(1.0, 64 * MIB, Some(Delivered::Calls)) };
         record.trials[warm].cold_probe = [whole].into_iter().collect();
-        assert!(record.read_whole(&record.trials[warm]).is_some());
+        assert!(record.wholly_read_target(&record.trials[warm]).is_some());
     }
 
     #[test]
@@ -319,7 +320,7 @@ mod tests {
         ] {
             assert_eq!(parts_read(file(64 * MIB), cold), [None; 2], "{why}");
         }
-        let readers = TargetFacts { readers: Some(2), ..file(64 * MIB) };
+        let readers = TargetFacts { reader_count: Some(2), ..file(64 * MIB) };
         assert_eq!(parts_read(readers, reading(0.5, 32 * MIB, None)), [None; 2], "which of two read it");
     }
 
@@ -328,7 +329,7 @@ mod tests {
         let share_of = |cold: [&Sample; 2]| {
             let cold = cold.map(Sample::clone).to_vec();
             let record = record_of_command("command/stat {}", file(MIB), cold, reading(1.0, 0, None));
-            [0, 1].map(|index| Some(record.read_part(&record.trials[TrialIndex::new(index)])?.share))
+            [0, 1].map(|index| Some(record.part_read(&record.trials[TrialIndex::new(index)])?.share))
         };
         let (nothing, its_own_files) = (reading(0.0, 0, None), reading(0.0, 65_536, None));
         let more = reading(0.0, 2 * MIB, None);
@@ -340,7 +341,7 @@ mod tests {
     #[test]
     fn a_rate_is_unknown_for_several_readers_and_unknown_residency() {
         let whole = || reading(1.0, 64 * MIB, Some(Delivered::Calls));
-        let readers = TargetFacts { readers: Some(2), ..file(64 * MIB) };
+        let readers = TargetFacts { reader_count: Some(2), ..file(64 * MIB) };
         assert_eq!(rates_known("command/a", readers, whole(), whole()), [false; 2], "which of two read it");
         let unseen = Sample { resident_after: None, ..whole() };
         assert_eq!(rates_known("command/a", file(64 * MIB), unseen, whole()), [false; 2]);

@@ -25,7 +25,7 @@ impl Ranking {
 
     /// Whether the trial with the best median is clearly slower than the reference within rounds.
     pub(super) fn is_best_median_slower(&self) -> bool {
-        let ratio = self.rows.first().and_then(|first| first.ratio);
+        let ratio = self.rows.first().and_then(|first| first.ratio_to_reference);
         ratio.and_then(|ratio| ratio.significance()) == Some(Significance::Slower)
     }
 
@@ -61,7 +61,9 @@ impl Ranking {
                 format!("{state}, {name}{itself} ties for the fastest with {tied} more at {figure}")
             }
         };
-        let Some((ratio, reference)) = first.ratio.zip(self.reference_row()) else { return clause };
+        let Some((ratio, reference)) = first.ratio_to_reference.zip(self.reference_row()) else {
+            return clause;
+        };
         let (times, than) = (words::ratio_words(ratio), short_name(reference));
         match ratio.significance() {
             Some(Significance::Faster) | None => format!("{clause}, {times} times as fast as {than}"),
@@ -74,7 +76,7 @@ impl Ranking {
     }
 }
 
-pub(super) fn sentence(rankings: &[Ranking]) -> String {
+pub(super) fn sentence_of_rankings(rankings: &[Ranking]) -> String {
     if rankings.iter().all(|ranking| ranking.rows.is_empty()) {
         return "Nothing was measured.".to_owned();
     }

@@ -25,8 +25,10 @@ pub struct ArchiveRatio {
     pub archive: Archive,
     pub state: CacheState,
     pub work: Work,
-    pub decoding: String,
-    pub plain: String,
+    #[serde(rename = "decoding")]
+    pub decoding_trial: String,
+    #[serde(rename = "plain")]
+    pub plain_trial: String,
     pub estimate: f64,
     /// 95 % interval; `None` with a single common round.
     pub ci95: Option<Interval>,
@@ -38,9 +40,9 @@ impl ArchiveRatio {
     pub(super) fn all(record: &Record, rankings: &[Ranking]) -> Vec<ArchiveRatio> {
         let mut all = Vec::new();
         for packed in rankings {
-            let Some(archive) = packed.decodes else { continue };
+            let Some(archive) = packed.archive else { continue };
             let is_same = |plain: &&Ranking| {
-                plain.decodes.is_none()
+                plain.archive.is_none()
                     && (plain.state, plain.work) == (packed.state, packed.work)
                     && is_content_of_archive(record, packed.target, plain.target)
             };
@@ -57,8 +59,8 @@ impl ArchiveRatio {
                     archive,
                     state: packed.state,
                     work: packed.work,
-                    decoding: decoding.name.clone(),
-                    plain: plain.name.clone(),
+                    decoding_trial: decoding.name.clone(),
+                    plain_trial: plain.name.clone(),
                     estimate: ratio.estimate,
                     ci95: ratio.ci95.map(|it| it.ends),
                     rule: ratio.ci95.map(|it| it.rule),
@@ -83,10 +85,10 @@ impl ArchiveRatio {
             "{}, {}: {} out of the {} is {}{ends} times as fast as {} on the same content as a plain file{winner}",
             self.state,
             self.work,
-            self.decoding,
+            self.decoding_trial,
             self.archive,
             words::factor(self.estimate),
-            self.plain,
+            self.plain_trial,
         )
     }
 }
@@ -107,7 +109,7 @@ fn is_content_of_archive(record: &Record, archive: TargetIndex, plain: TargetInd
 mod tests {
     use super::*;
     use crate::tests::{add_readings, announce, read_ahead_setting, reading};
-    use readlab_model::target::{Decoded, TargetFacts};
+    use readlab_model::target::{DecodedContent, TargetFacts};
     use readlab_model::trial::Answer;
     use readlab_record::testing::{self, header};
 
@@ -116,7 +118,7 @@ mod tests {
     fn race_with_zip(zip_ms: u64, digest: &str) -> Record {
         let mut record = Record::new(header());
         let answer = Answer { bytes: Some(600), ..Answer::default() };
-        let decoded = Some(Decoded { archive: Archive::Zip, digest: "d1".to_owned(), answer });
+        let decoded = Some(DecodedContent { archive: Archive::Zip, digest: "d1".to_owned(), answer });
         let plain = TargetFacts {
             path: "p".into(),
             size_bytes: 600,
@@ -124,12 +126,12 @@ mod tests {
             ..TargetFacts::default()
         };
         let zip = TargetFacts { path: "z".into(), size_bytes: 100, decoded, ..TargetFacts::default() };
-        record.add(testing::target(0, plain));
-        record.add(testing::target(1, zip));
+        record.add(testing::target_line(0, plain));
+        record.add(testing::target_line(1, zip));
         let reads = [("java/BufferedReader", 0, None, 100), ("java/zip", 1, Some(Archive::Zip), zip_ms)];
         for (index, (name, target, decodes, wall_ms)) in reads.into_iter().enumerate() {
             let it = announce(&mut record, index, name, CacheState::Warm);
-            (it.target, it.decodes) = (TargetIndex::new(target), decodes);
+            (it.target, it.decoded_format) = (TargetIndex::new(target), decodes);
             let wall_ns = |round: u32| wall_ms * 1_000_000 + u64::from(round * 37 % 5) * 100_000;
             add_readings(&mut record, index, (0..8).map(|round| reading(index, round, wall_ns(round))));
         }

@@ -10,7 +10,9 @@ use super::table::{Cell, Table};
 use super::terminal::Style;
 use super::words::{self, NONE, capitalized, unbroken};
 use readlab_analysis::stats::Ratio;
-use readlab_claims::{Answer, ClaimNumber, Estimate, HERE, JudgedClaim, JudgedClaims, ShownNumbers, Verdict};
+use readlab_claims::{
+    Answer, ClaimNumber, Estimate, JudgedClaim, JudgedClaims, RECORD_SIDE_NAME, ShownNumbers, Verdict,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
@@ -24,15 +26,17 @@ struct Content<'a> {
 }
 
 fn title(judged: &JudgedClaims) -> String {
-    format!("claims of {}", judged.source)
+    format!("claims of {}", judged.publication)
 }
 
 fn cells(it: &JudgedClaim) -> Vec<String> {
     let question = it.claim.question.as_ref().map_or_else(String::new, |question| format!("{question} "));
-    let claim = format!("{question}{} ({})", it.claim.says, it.claim.place);
-    match &it.here {
-        None => vec![claim, numbers_text(&it.own.shown), verdict_words(&it.own)],
-        Some(here) => vec![claim, own_answer_words(&it.own), numbers_text(&here.shown), verdict_words(here)],
+    let claim = format!("{question}{} ({})", it.claim.statement, it.claim.place);
+    match &it.record_answer {
+        None => vec![claim, numbers_text(&it.own_answer.shown), verdict_words(&it.own_answer)],
+        Some(here) => {
+            vec![claim, own_answer_words(&it.own_answer), numbers_text(&here.shown), verdict_words(here)]
+        }
     }
 }
 
@@ -50,7 +54,7 @@ fn verdict_words(answer: &Answer) -> String {
         (Verdict::Holds, _) => "holds".to_owned(),
         (Verdict::DoesNotHold, None) => "does not hold".to_owned(),
         (Verdict::DoesNotHold, Some(found)) => {
-            let of = if found.side == HERE { String::new() } else { format!(", {}", found.side) };
+            let of = if found.side == RECORD_SIDE_NAME { String::new() } else { format!(", {}", found.side) };
             format!("does not hold: {}{of}: {}", found.trials, numbers_text(&answer.shown.with_only(found)))
         }
         (Verdict::Undecided(why), _) => format!("cannot be told: {why}"),
@@ -102,7 +106,7 @@ fn estimate_with_ends(it: &Estimate, number: impl Fn(f64) -> String) -> String {
 }
 
 pub fn claims_json(all: &[JudgedClaims]) -> String {
-    escaped::text(&Document {
+    escaped::json_text(&Document {
         schema: SCHEMA_NAME,
         version: SCHEMA_VERSION,
         content: json!(Content { claims: all }),
@@ -129,12 +133,12 @@ pub(crate) fn markdown_tables(all: &[JudgedClaims]) -> Vec<String> {
 }
 
 pub fn claims_terminal(all: &[JudgedClaims], style: Style) -> String {
-    let lines = terminal_sections(all, style).into_iter().skip(1);
+    let lines = terminal_lines(all, style).into_iter().skip(1);
     lines.chain([String::new()]).collect::<Vec<_>>().join("\n")
 }
 
 /// The lines of the tables, each table after an empty line.
-pub(crate) fn terminal_sections(all: &[JudgedClaims], style: Style) -> Vec<String> {
+pub(crate) fn terminal_lines(all: &[JudgedClaims], style: Style) -> Vec<String> {
     all.iter().flat_map(|it| table(it, str::to_owned).titled_lines(&title(it), style)).collect()
 }
 
@@ -147,7 +151,7 @@ pub(crate) fn section(all: &[JudgedClaims]) -> Option<Section> {
 }
 
 fn table(judged: &JudgedClaims, shown: fn(&str) -> String) -> Table {
-    let here = judged.claims.iter().any(|it| it.here.is_some()).then_some("here");
+    let here = judged.claims.iter().any(|it| it.record_answer.is_some()).then_some("here");
     let titles = ["claim", "by its own figures"].into_iter().chain(here).chain(["verdict"]);
     let columns = titles.map(Column::text).collect();
     let row = |it: &JudgedClaim| cells(it).iter().map(|cell| Cell::Text(shown(cell))).collect();
@@ -165,7 +169,7 @@ mod tests {
         ClaimNumber {
             trials: "a / b".into(),
             side: "m".into(),
-            estimate: Estimate { value, ci95, rule: None, rounds: None },
+            estimate: Estimate { value, ci95, rule: None, round_count: None },
         }
     }
 

@@ -47,7 +47,7 @@ pub(super) struct Column {
     /// Whether the column is aligned left. Numbers are aligned right.
     pub(super) is_text: bool,
     /// Whether the column shows names, whose characters must be escaped in Markdown.
-    pub(super) has_names: bool,
+    pub(super) shows_names: bool,
     /// Whether the column is left out of a table if no row has a value for it.
     is_optional: bool,
     pub(super) terminal_display: TerminalDisplay,
@@ -57,8 +57,8 @@ pub(super) struct Column {
     /// The heading in the page's table of time, memory and calls; `None` if that table does not
     /// have the column.
     pub(super) effort_heading: Option<&'static str>,
-    /// The width in the live view; `None` if the live view does not show the column. The live view
-    /// only shows meters that have an `effort_heading`.
+    /// The width in the live view; `None` if the live view does not show the column. Only columns
+    /// of meters with an `effort_heading` can be in the live view.
     live_width: Option<LiveWidth>,
 }
 
@@ -67,10 +67,10 @@ pub(super) struct Column {
 pub struct LiveWidth {
     pub width: usize,
     /// Narrower terminals do not show the meter.
-    pub terminal_min: usize,
+    pub terminal_width_min: usize,
 }
 
-/// A meter as shown in the live view.
+/// The column of a meter in the live view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveColumn {
     pub meter: Meter,
@@ -83,7 +83,7 @@ const fn column(heading: fn(TableFacts) -> &'static str, content: Content, spare
         heading,
         content,
         is_text: false,
-        has_names: false,
+        shows_names: false,
         is_optional: false,
         terminal_display: spare,
         is_in_markdown: true,
@@ -93,7 +93,7 @@ const fn column(heading: fn(TableFacts) -> &'static str, content: Content, spare
     }
 }
 
-/// A meter that only the page shows.
+/// The column of a meter that only the page shows.
 const fn effort_only(meter: Meter, heading: &'static str) -> Column {
     Column {
         is_in_markdown: false,
@@ -160,7 +160,7 @@ pub(super) const COLUMNS: &[Column] = &[
     shown_in_effort("kernel", column(|_| "system", MedianOf(Meter::CpuSystemNs), Spare(4))),
     // A terminal of this width has room for the names of trials beside the column.
     shown_in_live(
-        LiveWidth { width: 20, terminal_min: 165 },
+        LiveWidth { width: 20, terminal_width_min: 165 },
         shown_in_effort("peak memory", column(|_| "peak", MedianOf(Meter::PeakRssBytes), Spare(3))),
     ),
     effort_only(Meter::MinorFaults, "minor faults"),
@@ -185,10 +185,13 @@ pub(super) const COLUMNS: &[Column] = &[
     optional(effort_only(Meter::Retries, Meter::Retries.words())),
     as_text(column(
         |_| "× reference",
-        Row(|row, _| Some(sorted_as_text(words::ratio_words_with_tie(row.ratio?)))),
+        Row(|row, _| Some(sorted_as_text(words::ratio_words_with_tie(row.ratio_to_reference?)))),
         Spare(14),
     )),
-    Column { has_names: true, ..shown_in_ranking(as_text(column(|_| "stops at", Row(stops_at), Spare(7)))) },
+    Column {
+        shows_names: true,
+        ..shown_in_ranking(as_text(column(|_| "stops at", Row(stops_at), Spare(7))))
+    },
 ];
 
 /// The meters that the live view shows if a trial has a value for them.
@@ -311,7 +314,7 @@ fn bar(row: &RankingRow, table: TableFacts) -> Option<Number> {
 }
 
 fn stops_at(row: &RankingRow, _: TableFacts) -> Option<Number> {
-    row.diagnosis.as_ref().map(Diagnosis::stops_at).map(sorted_as_text)
+    row.diagnosis.as_ref().map(Diagnosis::short_cause).map(sorted_as_text)
 }
 
 /// A bar of block characters, with a resolution of an eighth of a cell.

@@ -56,7 +56,7 @@ const COLUMNS: &[Column] = &[
     Column::Text("lines", |row| text_or_empty(row.sample.answer.lines)),
     Column::Text("sum", |row| text_or_empty(row.sample.answer.sum)),
     Column::Text("decodes", |row| {
-        row.trial_record.trial.decodes.map_or("", |archive| archive.word()).to_owned()
+        row.trial_record.trial.decoded_format.map_or("", |archive| archive.word()).to_owned()
     }),
     Column::Text("bytes_in", |row| text_or_empty(row.record.bytes_in(row.trial_record))),
     Column::Text("bytes_out", |row| text_or_empty(row.record.bytes_out(row.trial_record))),
@@ -73,7 +73,7 @@ impl Row<'_> {
     fn cold_above(&self) -> Option<String> {
         self.target
             .filter(|_| self.trial_record.trial.state == CacheState::Cold)
-            .and_then(TargetFacts::cold_above)
+            .and_then(TargetFacts::unevictable_cache_names)
     }
 }
 
@@ -92,7 +92,7 @@ const ESTIMATE_COLUMNS: &[Column] =
 
 /// Whether a file that begins with `head` is an exported table. Only the columns up to the first
 /// meters are compared: later versions may add meters.
-pub fn is_csv(head: &str) -> bool {
+pub fn is_own_csv(head: &str) -> bool {
     let names = COLUMNS.iter().map_while(|column| match column {
         Column::Text(name, _) => Some(*name),
         Column::Meters(_) | Column::Meter(_) => None,
@@ -100,9 +100,10 @@ pub fn is_csv(head: &str) -> bool {
     head.starts_with(&(names.collect::<Vec<_>>().join(",") + ","))
 }
 
-/// Writes the samples of a record. Meters of turns and requests, and meters that not every system
-/// counts, have a column only if a sample has a value for them.
-pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the samples of a record. Meters of requests, and meters that not every system counts,
+/// have a column only if a sample has a value for them. Meters of turns have columns only if a
+/// sample has a value for a meter of disturbances.
+pub fn write_csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let has =
         |holds: &dyn Fn(&Sample) -> bool| record.trials.iter().flat_map(samples).any(|sample| holds(&sample));
     let is_read = |scope| has(&|sample| meters(scope).any(|meter| meter.read(sample).is_some()));
@@ -154,7 +155,7 @@ fn meters(scope: Scope) -> impl Iterator<Item = Meter> {
 }
 
 fn samples(trial: &TrialRecord) -> impl Iterator<Item = Sample> + '_ {
-    trial.searched.iter().chain(&trial.samples)
+    trial.search_samples.iter().chain(&trial.samples)
 }
 
 fn text_or_empty(value: Option<impl ToString>) -> String {
@@ -170,11 +171,11 @@ mod tests {
 
     fn csv_lines(turn: TurnSeen) -> Vec<String> {
         let mut record = Record::new(testing::header());
-        record.add(testing::target(0, TargetFacts::default()));
+        record.add(testing::target_line(0, TargetFacts::default()));
         announce(&mut record, 0, "rust/read", CacheState::Warm);
         add_readings(&mut record, 0, [Sample { turn, ..reading(0, 0, 1) }]);
         let mut out = Vec::new();
-        csv(&record, &mut out).unwrap();
+        write_csv(&record, &mut out).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
     }
 

@@ -71,7 +71,7 @@ impl Curve {
         rows.dedup_by_key(|row| row.params.0.get(parameter).copied());
         let points: Vec<_> = rows.iter().filter_map(|row| CurvePoint::from_row(parameter, row)).collect();
         let first = rows.first().filter(|_| points.len() >= SETTINGS_MIN)?;
-        let word = Params::short(parameter).to_owned();
+        let word = Params::short_name(parameter).to_owned();
         let kept = first.short_name.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
         let method = kept.collect::<Vec<_>>().join(" · ");
         let condition = ranking.full_condition();

@@ -91,7 +91,7 @@ pub(super) enum WideEnds {
     /// Such as `0.9 to 3.1 GB/s`.
     Range(String),
     /// The ends are too far apart to be shown.
-    SayNothing,
+    TooFarApart,
 }
 
 /// A measured quantity with its uncertainty, in a unit of suitable size.
@@ -153,7 +153,7 @@ impl MeasuredNumber {
     pub(super) fn text_with_half_width(&self) -> String {
         match self.wide_ends() {
             Some(WideEnds::Range(range)) => return range,
-            Some(WideEnds::SayNothing) => return format!("{} ({TOO_FAR_APART})", self.text()),
+            Some(WideEnds::TooFarApart) => return format!("{} ({TOO_FAR_APART})", self.text()),
             None => {}
         }
         let place = self.last_place();
@@ -169,7 +169,7 @@ impl MeasuredNumber {
         let [low, high] = self.ends?;
         // A time is never zero; its lower end is rounded to nanoseconds.
         Some(match low <= 0.0 || are_ends_too_far_apart([low, high]) {
-            true => WideEnds::SayNothing,
+            true => WideEnds::TooFarApart,
             false => WideEnds::Range(format!("{} {}", range_text([low, high]), self.unit)),
         })
     }

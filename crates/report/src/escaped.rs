@@ -41,7 +41,7 @@ pub(super) fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Resul
     out.write_all(b"\n")
 }
 
-pub(super) fn text(document: &impl Serialize) -> String {
+pub(super) fn json_text(document: &impl Serialize) -> String {
     let mut text = Vec::new();
     write(document, &mut text).expect("memory takes everything, and every key is a string");
     String::from_utf8(text).expect("JSON is UTF-8")
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn terminal_control_characters_are_escaped_and_survive_parsing() {
         let document = json!({ "a\u{9b}b": ["x\u{202e}y\u{1b}z", "plain ü", "\n\"\\"], "empty": [{}, []] });
-        let text = text(&document);
+        let text = json_text(&document);
         assert!(!text.contains(|c: char| is_unprintable(c) && c != '\n'), "{text:?}");
         assert!(text.contains("a\\u009bb") && text.contains("x\\u202ey\\u001bz") && text.contains("plain ü"));
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);

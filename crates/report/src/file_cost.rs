@@ -10,7 +10,8 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// With a larger relative error of the fit, the time is not the sum of both costs.
+/// If the relative error of the fit is larger, the time of a reading is not the sum of a cost for
+/// each file and a cost for each byte.
 const FIT_ERROR_SHARE_MAX: f64 = 0.2;
 
 pub(super) fn state_and_trial(cost: &FileCost) -> String {
@@ -42,7 +43,7 @@ pub(super) fn byte_rate(cost: &FileCost) -> Option<Number> {
     cost.rate().map(|rate| number_with_ends(rate, |rate| Throughput(rate).to_string()))
 }
 
-/// The costs of files and bytes for one method, for programs.
+/// The costs of files and bytes for one method, as the JSON export has them.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "FileCost")]
 pub(super) struct FileCostExport {
@@ -53,7 +54,8 @@ pub(super) struct FileCostExport {
     per_byte_ns: f64,
     per_byte_ns_ci95: Option<[f64; 2]>,
     /// The largest relative error of the fit at the median times.
-    off_by: f64,
+    #[serde(rename = "off_by")]
+    largest_error: f64,
     rounds: usize,
 }
 
@@ -67,7 +69,7 @@ impl FileCostExport {
             per_file_ns_ci95: ends(it.per_file_ns),
             per_byte_ns: it.per_byte_ns.value,
             per_byte_ns_ci95: ends(it.per_byte_ns),
-            off_by: it.largest_error,
+            largest_error: it.largest_error,
             rounds: it.rounds,
         };
         FileCost::all(record).into_iter().map(cost).collect()

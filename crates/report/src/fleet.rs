@@ -4,7 +4,7 @@
 use super::words::{self, Number};
 use readlab_analysis::fleet::{HostEffect, MethodEffects, host_effects, method_effects, punctuality};
 use readlab_model::units::Nanos;
-use readlab_record::{Fleet, FleetTurn, Rank, RankClock, Record, Share};
+use readlab_record::{Fleet, FleetTurn, Rank, RankClock, Record, ShareMode};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -14,7 +14,8 @@ pub struct FleetView {
     /// Sentences on the hosts that took part, and on how punctual they were.
     pub lines: Vec<String>,
     pub ranks: Vec<Rank>,
-    /// How many times as long as the others a rank takes; ranks without a known ratio are left out.
+    /// The time of each rank divided by that of the others; ranks without a known ratio are left
+    /// out.
     effects: Vec<HostEffect>,
     /// How long each rank takes with each method.
     pub method_effects: Vec<MethodEffects>,
@@ -42,12 +43,12 @@ impl FleetView {
     }
 }
 
-/// The fleet for programs, with the turns of every trial.
+/// The fleet as the JSON export has it, with the turns of every trial.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Fleet")]
 pub(super) struct FleetExport<'a> {
     library: &'a str,
-    share: Share,
+    share: ShareMode,
     ranks: &'a [Rank],
     host_effects: Vec<HostEffectExport>,
     method_effects: Vec<MethodEffects>,
@@ -55,13 +56,14 @@ pub(super) struct FleetExport<'a> {
     turns: Vec<&'a FleetTurn>,
 }
 
-/// How many times as long as the others a rank takes.
+/// The time of a rank divided by that of the others.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "HostEffect")]
 struct HostEffectExport {
     rank: usize,
     ratio: f64,
-    /// The simultaneous interval: all of them together hold the true values with 95 %.
+    /// The simultaneous interval: with 95 % confidence, the intervals of all ranks hold the true
+    /// values.
     simultaneous_ci95: [f64; 2],
     is_straggler: bool,
 }
@@ -82,7 +84,7 @@ impl<'a> FleetExport<'a> {
             is_straggler: effect.is_straggler(),
         };
         FleetExport {
-            library: &fleet.library,
+            library: &fleet.mpi_library,
             share: fleet.share,
             ranks: &fleet.ranks,
             host_effects: host_effects(record).into_iter().map(effect).collect(),
@@ -96,18 +98,18 @@ impl<'a> FleetExport<'a> {
 fn host_words(fleet: &Fleet) -> String {
     let hosts = fleet.ranks.iter().map(|rank| rank.host.as_str()).collect::<BTreeSet<_>>().len();
     let what = match fleet.share {
-        Share::Same => "all read one file",
-        Share::Split => "each reads its part of one file",
-        Share::Own => "each reads a file of its own",
+        ShareMode::Same => "all read one file",
+        ShareMode::Split => "each reads its part of one file",
+        ShareMode::Own => "each reads a file of its own",
     };
     let [ranks, hosts] = [(fleet.ranks.len(), "rank"), (hosts, "host")].map(|(n, of)| words::plural(n, of));
-    format!("fleet: {ranks} on {hosts} by {}; {what}; bytes and times are of all together", fleet.library)
+    format!("fleet: {ranks} on {hosts} by {}; {what}; bytes and times are of all together", fleet.mpi_library)
 }
 
 fn punctuality_words(record: &Record) -> Option<String> {
     let found = punctuality(record)?;
-    let (spread, bound) = (Nanos(found.start_spread_ns as u64), Nanos(found.clock_bound_ns));
-    let turns = words::plural(found.turns, "turn");
+    let (spread, bound) = (Nanos(found.start_spread_ns as u64), Nanos(found.clock_error_bound_ns));
+    let turns = words::plural(found.turn_count, "turn");
     Some(format!("together: ranks began within {spread} in 95 % of {turns}; clocks are known to {bound}"))
 }
 
@@ -143,7 +145,7 @@ mod tests {
     #[test]
     fn a_straggler_is_named_with_its_ratio_and_how_punctual_all_were() {
         let mut record = Record::new(testing::header());
-        record.add(testing::trial(0, "rust/a", CacheState::Cold, Cache::Through));
+        record.add(testing::trial_line(0, "rust/a", CacheState::Cold, Cache::Through));
         assert_eq!(FleetView::from_record(&record), None);
         let rank = |host: &str| Rank {
             host: host.to_owned(),
@@ -151,11 +153,15 @@ mod tests {
             start_bytes: None,
             size_bytes: 1,
             digest: None,
-            cache: 0,
+            page_cache_number: 0,
         };
         let ranks = vec![rank("a"), rank("b")];
-        record.fleet =
-            Some(Fleet { library: "Open MPI v4".to_owned(), share: Share::Same, ranks, witness: None });
+        record.fleet = Some(Fleet {
+            mpi_library: "Open MPI v4".to_owned(),
+            share: ShareMode::Same,
+            ranks,
+            witness: None,
+        });
         let trial = &mut record.trials[TrialIndex::new(0)];
         trial.outcome = Some(Outcome::Measured);
         for round in 0..6 {
@@ -164,7 +170,7 @@ mod tests {
                 started_ns,
                 wall_ns,
                 late_ns: 0,
-                bound_ns: 300,
+                error_bound_ns: 300,
             };
             let ranks = vec![timing(0, 1_000, 1_000_000 + u64::from(round)), timing(1, 51_000, 1_500_000)];
             trial.fleet_turns.push(FleetTurn { trial: TrialIndex::new(0), round, ranks });

@@ -68,7 +68,7 @@ impl Ranking {
     }
 
     fn ratio_words(&self, row: &RankingRow) -> String {
-        match (&row.ratio, self.reference_row()) {
+        match (&row.ratio_to_reference, self.reference_row()) {
             (Some(ratio), Some(reference)) => {
                 format!("{} × {}", words::ratio_words_with_tie(*ratio), reference.short_name)
             }
@@ -79,7 +79,7 @@ impl Ranking {
         }
     }
 
-    /// How certain it is that a trial is the fastest.
+    /// The certainty that a trial is the fastest, in words.
     fn tie_words(&self, row: &RankingRow) -> String {
         match (self.unranked_words(), self.tied_count()) {
             _ if self.rows.len() == 1 => String::new(),
@@ -96,7 +96,9 @@ impl Ranking {
             name: row.name.clone(),
             short_name: row.short_name.clone(),
             figure: rate_or_time_words(row),
-            ratio_words: row.ratio.map_or_else(String::new, |it| format!("{} ×", words::factor(it.estimate))),
+            ratio_words: row
+                .ratio_to_reference
+                .map_or_else(String::new, |it| format!("{} ×", words::factor(it.estimate))),
         };
         groups::firsts(&self.rows, |row| &row.language).into_iter().map(one).collect()
     }
@@ -105,7 +107,7 @@ impl Ranking {
 /// The verdict in a few words. If it is a share of a limit, the value of the limit follows.
 fn stops_at_words(row: &RankingRow) -> String {
     let Some(diagnosis) = &row.diagnosis else { return String::new() };
-    let text = diagnosis.stops_at();
+    let text = diagnosis.short_cause();
     let limit = diagnosis.limit.as_ref().filter(|_| text.ends_with('%'));
     limit.map_or_else(|| text.clone(), |it| format!("{text} of {}", super::limits::value_text(it, it.value)))
 }

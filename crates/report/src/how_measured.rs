@@ -7,16 +7,17 @@ use readlab_model::target::dictionary::Dictionary;
 use readlab_model::target::places::{PlacesFacts, RangesFacts};
 use readlab_model::target::range::RangeFacts;
 use readlab_model::target::tree::TreeFacts;
-use readlab_model::target::{CACHE_UNKNOWN, Http, StoreFacts, TargetFacts};
+use readlab_model::target::{CACHE_UNKNOWN_WORDS, Http, StoreFacts, TargetFacts};
 use readlab_model::trial::{Transport, TrialId};
 use readlab_model::units::Bytes;
 use readlab_record::{Check, CommandRules, Header, Receipt, Record, TrialRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Meters that could not be read, or a trial with rejected readings, and why.
+/// Numbers that are missing: meters that could not be read, or the rejected readings of a trial,
+/// with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingMetric {
+pub struct MeasurementGap {
     /// The names of the meters, or the name of the trial.
     pub subject: String,
     pub why_missing: String,
@@ -38,7 +39,7 @@ pub(super) fn contender_lines(receipts: &[Receipt]) -> Vec<String> {
 }
 
 pub(super) fn maker_words(header: &Header) -> String {
-    format!("readlab {} ({}), seed {}", header.lab, header.revision, header.seed)
+    format!("readlab {} ({}), seed {}", header.lab_version, header.revision, header.seed)
 }
 
 /// The titles of the targets: a line for each target. Many targets share a line, unless they are
@@ -119,22 +120,23 @@ fn range_words(range: &RangeFacts) -> String {
 }
 
 fn places_words(places: &PlacesFacts) -> String {
-    let PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes } = places;
+    let PlacesFacts { pattern, block_bytes, read_count: reads, distinct_blocks: distinct, file_bytes } =
+        places;
     let again =
         if distinct < reads { format!(", {} of them different", grouped(*distinct)) } else { String::new() };
     format!(
         "{} reads of {}, {pattern}, of {} in the file{again}",
         grouped(*reads),
-        Bytes(*block_bytes).exact(),
+        Bytes(*block_bytes).exact_text(),
         Bytes(*file_bytes)
     )
 }
 
 fn ranges_words(ranges: &RangesFacts) -> String {
     let RangesFacts {
-        list,
+        list_path: list,
         is_sorted,
-        reads,
+        read_count: reads,
         shortest_bytes,
         longest_bytes,
         repeated_bytes,
@@ -161,26 +163,26 @@ fn server_words(over: Transport, http: &Http) -> String {
         Http::Own => format!("over {over}, from readlab's own server on 127.0.0.1"),
         Http::Foreign { software, .. } => {
             let name = software.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
-            format!("over {over}, from a server that is not readlab's{name}; {CACHE_UNKNOWN}")
+            format!("over {over}, from a server that is not readlab's{name}; {CACHE_UNKNOWN_WORDS}")
         }
     }
 }
 
 fn store_words(store: &StoreFacts) -> String {
-    let StoreFacts { endpoint, region, style, signed } = store;
+    let StoreFacts { endpoint, region, style, is_signed: signed } = store;
     let signed = if *signed { "signed" } else { "not signed" };
     format!("store {endpoint}, region {region}, {} style, requests {signed}", style.word())
 }
 
 /// The meters that could not be read, grouped by reason.
-pub(super) fn missing_meters(record: &Record) -> Vec<MissingMetric> {
-    let missing = record.trials.iter().flat_map(|trial| &trial.missing);
+pub(super) fn missing_meters(record: &Record) -> Vec<MeasurementGap> {
+    let missing = record.trials.iter().flat_map(|trial| &trial.missing_meters);
     let reasons = count_each(missing.map(|(meter, reason)| (reason.as_str(), meter.as_str())));
     let mut merged: BTreeMap<(&str, usize), Vec<&str>> = BTreeMap::new();
     for ((reason, meter), trials) in reasons {
         merged.entry((reason, trials)).or_default().push(meter);
     }
-    let missing_metric = |((reason, trials), meters): ((&str, usize), Vec<&str>)| MissingMetric {
+    let missing_metric = |((reason, trials), meters): ((&str, usize), Vec<&str>)| MeasurementGap {
         subject: meters.join(", "),
         why_missing: reason.to_owned(),
         extent: format!("in {}", plural(trials, "trial")),
@@ -189,11 +191,11 @@ pub(super) fn missing_meters(record: &Record) -> Vec<MissingMetric> {
 }
 
 /// The rejected readings, grouped by reason.
-pub(super) fn rejected_readings(record: &Record) -> Vec<MissingMetric> {
+pub(super) fn rejected_readings(record: &Record) -> Vec<MeasurementGap> {
     let trials = record.trials.iter();
     let rejected =
-        trials.flat_map(|it| it.rejected.iter().map(move |(_, why)| (why, it.trial.id.to_string())));
-    let missing_metric = |((reason, what), readings): ((&String, String), usize)| MissingMetric {
+        trials.flat_map(|it| it.rejected_readings.iter().map(move |(_, why)| (why, it.trial.id.to_string())));
+    let missing_metric = |((reason, what), readings): ((&String, String), usize)| MeasurementGap {
         subject: what,
         why_missing: reason.clone(),
         extent: plural(readings, "reading"),
@@ -207,7 +209,7 @@ fn count_each<T: Ord>(things: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
     counts
 }
 
-/// Each kind of count, with how it was counted.
+/// The kinds of counts, each with the ways in which it was counted.
 pub(super) fn counting_methods(record: &Record) -> Vec<(String, Vec<String>)> {
     let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (kind, count) in record.trials.iter().flat_map(|trial| &trial.counts) {
@@ -223,11 +225,12 @@ pub(super) fn counting_methods(record: &Record) -> Vec<(String, Vec<String>)> {
 pub(super) fn command_options(record: &Record) -> Vec<String> {
     let others_must_match = |id: &TrialId| {
         let name = id.to_string();
-        let must_match = |rules: &CommandRules| matches!(&rules.check, Check::Same { of } if *of == name);
-        record.trials.iter().any(|it| it.trial.id != *id && must_match(&it.trial.command))
+        let must_match =
+            |rules: &CommandRules| matches!(&rules.check, Check::Same { trial_name } if *trial_name == name);
+        record.trials.iter().any(|it| it.trial.id != *id && must_match(&it.trial.command_rules))
     };
     let of_trial = |it: &TrialRecord| {
-        command_option_lines(&it.trial.id, &it.trial.command, others_must_match(&it.trial.id))
+        command_option_lines(&it.trial.id, &it.trial.command_rules, others_must_match(&it.trial.id))
     };
     groups::firsts(record.trials.iter().flat_map(of_trial), String::clone)
 }
@@ -239,17 +242,17 @@ fn command_option_lines(
 ) -> impl Iterator<Item = String> + use<> {
     let checked = match &rules.check {
         Check::Count => None,
-        Check::Same { of } if *of == id.to_string() && others_must_match => {
+        Check::Same { trial_name: of } if *of == id.to_string() && others_must_match => {
             Some("its output is what the others must print".to_owned())
         }
-        Check::Same { of } if *of == id.to_string() => {
+        Check::Same { trial_name: of } if *of == id.to_string() => {
             Some("it must print the same in each reading".to_owned())
         }
-        Check::Same { of } => Some(format!("it must print what {of} prints")),
-        Check::Accepted { by } => Some(format!("it must print what '{by}' accepted")),
+        Check::Same { trial_name: of } => Some(format!("it must print what {of} prints")),
+        Check::Accepted { accepting_program: by } => Some(format!("it must print what '{by}' accepted")),
         Check::Unchecked => Some("its output was not checked".to_owned()),
     };
-    let codes: Vec<String> = rules.success.iter().map(u8::to_string).collect();
+    let codes: Vec<String> = rules.success_codes.iter().map(u8::to_string).collect();
     let accepted = match &codes[..] {
         [] => None,
         [only] => Some(format!("it must end with exit code {only}")),
@@ -258,7 +261,7 @@ fn command_option_lines(
     let run = |when: &str, line: &Option<String>| line.as_ref().map(|line| format!("{when}: {line}"));
     let around = [
         run("before its first reading", &rules.setup),
-        run("before each reading", &rules.prepare),
+        run("before each reading", &rules.prepare_command),
         run("after the last reading of the run", &rules.cleanup),
     ];
     let id = id.to_string();

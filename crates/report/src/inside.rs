@@ -10,7 +10,7 @@ use readlab_record::{FlameGraph, HotSpot, Record, Trace};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Inside {
+pub struct InspectedTrial {
     pub trial: TrialIndex,
     pub language: String,
     pub name: String,
@@ -23,13 +23,13 @@ pub struct Inside {
     pub trace: Option<Trace>,
 }
 
-impl Inside {
+impl InspectedTrial {
     /// The results of every inspected trial, in the order of trial indices.
-    pub fn all(record: &Record) -> Vec<Inside> {
+    pub fn all(record: &Record) -> Vec<InspectedTrial> {
         let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
         let looked = record.trials.iter().filter(|it| it.flame_graph.is_some() || it.trace.is_some());
-        let mut all: Vec<Inside> = looked
-            .map(|it| Inside {
+        let mut all: Vec<InspectedTrial> = looked
+            .map(|it| InspectedTrial {
                 trial: it.trial.index,
                 language: languages.language_of(it.trial.contender()).to_owned(),
                 name: record.trial_name(&it.trial),
@@ -50,7 +50,7 @@ impl Inside {
     /// The summary of the flame graph, or why there is none; `None` where not requested.
     pub fn flame_line(&self) -> Option<String> {
         let graph = self.flame_graph.as_ref()?;
-        Some(match (&graph.file, &graph.reason) {
+        Some(match (&graph.picture_path, &graph.why_no_picture) {
             (Some(file), _) => format!("flame graph {file}: {}", summary_words(graph)),
             (None, reason) => {
                 format!("no flame graph: {}", reason.as_deref().unwrap_or("no reason was recorded"))
@@ -68,10 +68,10 @@ impl Inside {
     }
 
     /// What flame graphs and traces do not show: each fact once.
-    pub fn notes_on_missing_parts(all: &[Inside]) -> Vec<String> {
+    pub fn notes_on_missing_parts(all: &[InspectedTrial]) -> Vec<String> {
         let graphs = || all.iter().filter_map(|it| it.flame_graph.as_ref());
         let traces = all.iter().filter_map(|it| it.trace.as_ref());
-        let mended = graphs().flat_map(|graph| &graph.blind).filter(|note| note.contains('`')).cloned();
+        let mended = graphs().flat_map(|graph| &graph.blind_spots).filter(|note| note.contains('`')).cloned();
         let mut notes: BTreeSet<String> = mended.collect();
         if graphs().next().is_some() {
             notes.insert(
@@ -79,7 +79,7 @@ impl Inside {
                     .to_owned(),
             );
         }
-        notes.extend(traces.map(|trace| format!("calls: {}", trace.how)));
+        notes.extend(traces.map(|trace| format!("calls: {}", trace.how_traced)));
         notes.into_iter().collect()
     }
 }
@@ -89,7 +89,7 @@ pub(super) fn summary_words(graph: &FlameGraph) -> String {
     let hot = |spot: &HotSpot| format!("{} {}", spot.name, percent(spot.share));
     let hottest: Vec<String> = graph.hottest.iter().map(hot).collect();
     let readings = plural(usize::try_from(graph.readings).unwrap_or(usize::MAX), "reading");
-    format!("{} samples in {readings}; most in {}", grouped(graph.samples), hottest.join(", "))
+    format!("{} samples in {readings}; most in {}", grouped(graph.sample_count), hottest.join(", "))
 }
 
 /// The share of the time of all threads that was spent in read calls; `None` if that time is 0.
@@ -99,8 +99,10 @@ pub(super) fn share_in_calls(trace: &Trace) -> Option<f64> {
 }
 
 fn call_words(trace: &Trace) -> String {
-    let made: Vec<String> = trace.calls.iter().map(|(name, n)| format!("{} {name}", grouped(*n))).collect();
-    let (requested, got, latency) = (&trace.requested_bytes, &trace.brought_bytes, &trace.latency_ns);
+    let made: Vec<String> =
+        trace.call_counts.iter().map(|(name, n)| format!("{} {name}", grouped(*n))).collect();
+    let (requested, got, latency) =
+        (&trace.requested_bytes, &trace.nonempty_returned_bytes, &trace.latency_ns);
     let [p50, p90, p99, most] = [latency.p50, latency.p90, latency.p99, latency.most].map(Nanos);
     let mut parts = vec![
         made.join(", "),
@@ -124,7 +126,7 @@ fn call_words(trace: &Trace) -> String {
 
 /// The number of read calls that jump ahead or back, with their median distance; empty if none do.
 fn jump_words(trace: &Trace) -> String {
-    let jump = |way: &str, spread: &readlab_record::Spread| {
+    let jump = |way: &str, spread: &readlab_record::Distribution| {
         (spread.n > 0).then(|| format!("{} {way} by {}", grouped(spread.n), Bytes(spread.p50)))
     };
     let jumps = [jump("jump ahead", &trace.ahead_bytes), jump("jump back", &trace.back_bytes)];

@@ -20,16 +20,16 @@ use super::settings::SettingEffectExport;
 use super::sweep::SweepView;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::stats::{FillSpread, IntervalRule, SharedRatio, Significance, Summary, whole};
-use readlab_analysis::verdict::{self, Parts, Verdict};
+use readlab_analysis::verdict::{self, TimeParts, Verdict};
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::sample::Meter;
 use readlab_model::target::places::{PlacesFacts, RangesFacts};
-use readlab_model::target::{CACHE_UNKNOWN, TargetFacts, TargetIndex, Targets};
+use readlab_model::target::{CACHE_UNKNOWN_WORDS, TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{Answer, CacheState, Params, Transport, TrialId, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::{
-    CommandRules, Count, EndReason, Fill, FlameGraph, Limit, LimitKind, LimitUnit, Outcome, Prediction,
-    Receipt, Record, Resumption, RunKind, Samples, SideEffects, Stopped, Trace, TrialRecord, WarmedUp,
+    CommandRules, EndReason, Fill, FlameGraph, Limit, LimitKind, LimitUnit, Outcome, Prediction, Receipt,
+    Record, Resumption, RunKind, Samples, SideEffects, Stopped, Trace, TrialRecord, UntimedCount, WarmedUp,
 };
 use readlab_system::machine::Machine;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -70,7 +70,8 @@ struct OneTrial<'a> {
 /// The data on the run, its targets, and all trials together.
 #[derive(Serialize, JsonSchema)]
 struct RunExport<'a> {
-    lab: &'a str,
+    #[serde(rename = "lab")]
+    lab_version: &'a str,
     /// The commit that the lab was built from.
     revision: &'a str,
     verb: RunKind,
@@ -82,7 +83,8 @@ struct RunExport<'a> {
     machine: &'a Machine,
     targets: &'a Targets<TargetFacts>,
     /// For each target, what makes its cold readings look faster than the device.
-    what_gives: Vec<Vec<String>>,
+    #[serde(rename = "what_gives")]
+    cold_speed_explanations: Vec<Vec<String>>,
     contenders: &'a [Receipt],
     limits: Option<&'a [Limit]>,
     searches: Vec<SearchExport<'a>>,
@@ -94,7 +96,8 @@ struct RunExport<'a> {
     resumed: &'a [Resumption],
     end: Option<EndExport>,
     /// Why a field is `null`, by the field's name.
-    missing: BTreeMap<&'static str, &'static str>,
+    #[serde(rename = "missing")]
+    reasons_for_null: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     archives: Vec<ArchiveRatio>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -105,11 +108,13 @@ struct RunExport<'a> {
     readers: Vec<ReadersRow>,
     /// Methods under bounds on memory, one element for each work and target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    memory: Vec<MemoryExport<'a>>,
+    #[serde(rename = "memory")]
+    memory_contests: Vec<MemoryExport<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     settings: Vec<SettingEffectExport<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    per_file: Vec<FileCostExport>,
+    #[serde(rename = "per_file")]
+    file_costs: Vec<FileCostExport>,
     /// The targets as places of the same content, each compared with the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     locations: Option<LocationsExport<'a>>,
@@ -136,7 +141,8 @@ struct ProofExport {
     target: TargetIndex,
     work: Work,
     state: CacheState,
-    decodes: Option<Archive>,
+    #[serde(rename = "decodes")]
+    archive: Option<Archive>,
 }
 
 /// The size of a search; its readings are in the trials, as `searched`.
@@ -168,7 +174,8 @@ struct TrialExport<'a> {
     state: CacheState,
     over: Option<Transport>,
     cache: Cache,
-    decodes: Option<Archive>,
+    #[serde(rename = "decodes")]
+    archive: Option<Archive>,
     /// The outcome: `measured`, `refused`, `failed`, `unavailable` or `ruled out`.
     outcome: Option<&'a str>,
     reason: Option<&'a str>,
@@ -176,26 +183,31 @@ struct TrialExport<'a> {
     rank: Option<Rank>,
     bytes_in: Option<u64>,
     bytes_out: Option<u64>,
-    bytes_ratio: Option<f64>,
-    /// Share of the target that a command reads whose output is not counted, if it is known.
+    #[serde(rename = "bytes_ratio")]
+    decoding_ratio: Option<f64>,
+    /// Share of the target that a command reads. It is only given for commands whose output is not
+    /// counted, and if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     share_read: Option<f64>,
     throughput_bytes_per_s: Option<u64>,
-    throughput_in_bytes_per_s: Option<u64>,
+    #[serde(rename = "throughput_in_bytes_per_s")]
+    encoded_bytes_per_s: Option<u64>,
     #[schemars(schema_with = "metrics_schema")]
     summary: Option<BTreeMap<&'static str, Option<MetricSummary<'a>>>>,
     ratio: Option<RatioExport<'a>>,
-    fills: Option<&'a FillSpread>,
+    #[serde(rename = "fills")]
+    fill_spread: Option<&'a FillSpread>,
     limit: Option<NearestLimit<'a>>,
     share_of_limit: Option<f64>,
     verdict: Option<VerdictExport<'a>>,
     warmups: &'a [WarmedUp],
     /// Counts from untimed runs.
-    counts: &'a BTreeMap<String, Count>,
+    counts: &'a BTreeMap<String, UntimedCount>,
     flame_graph: Option<&'a FlameGraph>,
     trace: Option<&'a Trace>,
     /// Why a field is `null`, by the field's name.
-    missing: BTreeMap<String, String>,
+    #[serde(rename = "missing")]
+    reasons_for_null: BTreeMap<String, String>,
     rejected: Vec<Rejection<'a>>,
     /// The caches that still hold the target when it is cold.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -204,12 +216,14 @@ struct TrialExport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     settings: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    files: Option<u64>,
+    #[serde(rename = "files")]
+    file_count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     files_per_s: Option<Option<u64>>,
     /// Number of names below the folder, if the work finds names.
     #[serde(skip_serializing_if = "Option::is_none")]
-    names: Option<u64>,
+    #[serde(rename = "names")]
+    name_count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     names_per_s: Option<Option<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,8 +249,9 @@ struct TrialExport<'a> {
     predicted: Option<Prediction>,
     #[serde(skip_serializing_if = "CommandRules::is_default")]
     command: &'a CommandRules,
-    #[serde(skip_serializing_if = "SideEffects::is_plain")]
-    conduct: &'a SideEffects,
+    #[serde(skip_serializing_if = "SideEffects::is_empty")]
+    #[serde(rename = "conduct")]
+    side_effects: &'a SideEffects,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<Stopped>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -250,7 +265,8 @@ struct MetricSummary<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
     /// The rule of the interval of the median.
-    interval: Option<IntervalRule>,
+    #[serde(rename = "interval")]
+    interval_rule: Option<IntervalRule>,
 }
 
 /// How many times as fast as the reference the trial is.
@@ -261,7 +277,8 @@ struct RatioExport<'a> {
     factor: SharedRatio,
     /// Name of the reference.
     reference: &'a str,
-    clear: Option<Significance>,
+    #[serde(rename = "clear")]
+    significance: Option<Significance>,
     /// Number of rounds that hold both trials.
     pairs: usize,
 }
@@ -279,11 +296,12 @@ struct NearestLimit<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Judgement")]
 struct VerdictExport<'a> {
-    is: &'a Verdict,
+    #[serde(rename = "is")]
+    verdict: &'a Verdict,
     /// The verdict in a few words, as in tables.
     stops_at: String,
     sentence: &'a str,
-    parts: Option<Parts>,
+    parts: Option<TimeParts>,
 }
 
 /// A reading whose cache state could not be proven.
@@ -308,17 +326,21 @@ struct AdviceExport<'a> {
 }
 
 /// Writes the document, indented, with a newline at its end.
-pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
-    json_with(record, &claims::judge_built_in(record), out)
+pub fn write_json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    write_json_with_claims(record, &claims::judge_built_in(record), out)
 }
 
-pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_json_with_claims(
+    record: &Record,
+    judged: &[JudgedClaims],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let limits = verdict::limits(record);
     let rankings = Ranking::all(record, &limits);
     let all_advice = Advice::all(record, &rankings);
     let header = &record.header;
     let fields = json!(RunExport {
-        lab: &header.lab,
+        lab_version: &header.lab_version,
         revision: &header.revision,
         verb: header.kind,
         command: &header.command,
@@ -326,29 +348,29 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         seed: header.seed,
         machine: &header.machine,
         targets: &record.targets,
-        what_gives: record
+        cold_speed_explanations: record
             .targets
             .indices()
-            .map(|target| verdict::explain_device_bytes(record, target))
+            .map(|target| verdict::device_bytes_sentences(record, target))
             .collect(),
         contenders: &record.contenders,
         limits: Some(&limits[..]).filter(|limits| !limits.is_empty()),
         searches: rankings.iter().filter_map(search_export).collect(),
-        advice: all_advice.iter().map(|it| advice_export(&rankings[it.ranking], it)).collect(),
+        advice: all_advice.iter().map(|it| advice_export(&rankings[it.ranking_index], it)).collect(),
         fills: &record.fills,
         proofs: rankings.iter().map(proof_export).collect(),
         sweep: SweepView::from_record(record),
         warnings: &record.warnings,
-        resumed: &record.resumed,
+        resumed: &record.resumptions,
         end: record.end.map(|(reason, wall_ns)| EndExport { reason, wall_ns }),
-        missing: run_reasons_for_null(record, &limits),
+        reasons_for_null: run_reasons_for_null(record, &limits),
         archives: ArchiveRatio::all(record, &rankings),
         break_even: BreakEven::all(&rankings),
         scaling: ScalingExport::all(record),
         readers: ReadersRow::all(record),
-        memory: MemoryExport::all(record),
+        memory_contests: MemoryExport::all(record),
         settings: SettingEffectExport::all(record),
-        per_file: FileCostExport::all(record),
+        file_costs: FileCostExport::all(record),
         locations: LocationsExport::from_record(record),
         claims: judged,
         fleet: record.fleet.as_ref().map(|fleet| FleetExport::new(fleet, record)),
@@ -361,7 +383,7 @@ pub(super) fn schema(generator: SchemaGenerator) -> Schema {
     escaped::schema::<Content>(generator, SCHEMA_NAME, SCHEMA_VERSION)
 }
 
-pub fn is_json(head: &str) -> bool {
+pub fn is_own_json(head: &str) -> bool {
     escaped::is_document(head, SCHEMA_NAME)
 }
 
@@ -370,15 +392,15 @@ impl Serialize for TrialList<'_> {
         let samples = |it| OneTrial {
             fields: json!(trial_export(self.record, it, &self.rankings)),
             samples: &it.samples,
-            searched: &it.searched,
+            searched: &it.search_samples,
         };
         serializer.collect_seq(self.record.trials.iter().map(samples))
     }
 }
 
 fn proof_export(ranking: &Ranking) -> ProofExport {
-    let Ranking { proof, target, work, state, decodes, .. } = *ranking;
-    ProofExport { proof, target, work, state, decodes }
+    let Ranking { proof, target, work, state, archive: decodes, .. } = *ranking;
+    ProofExport { proof, target, work, state, archive: decodes }
 }
 
 fn run_reasons_for_null(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &'static str> {
@@ -421,20 +443,20 @@ fn trial_export<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Rank
         state: trial.state,
         over: target.map(TargetFacts::transport),
         cache: trial.cache,
-        decodes: trial.decodes,
+        archive: trial.decoded_format,
         outcome: it.outcome.as_ref().map(Outcome::word),
         reason: it.outcome.as_ref().and_then(Outcome::reason),
         answer: it.samples.iter().next().map(|sample| sample.answer),
         rank: row.and_then(|row| row.rank),
         bytes_in: record.bytes_in(it),
         bytes_out: record.bytes_out(it),
-        bytes_ratio: target.and_then(|target| decoding_ratio(target, trial.decodes)),
+        decoding_ratio: target.and_then(|target| decoding_ratio(target, trial.decoded_format)),
         share_read: row.and_then(|row| row.share_read),
         throughput_bytes_per_s: row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
-        throughput_in_bytes_per_s: row.and_then(|row| row.encoded_rate).map(|rate| whole(rate.0)),
+        encoded_bytes_per_s: row.and_then(|row| row.encoded_rate).map(|rate| whole(rate.0)),
         summary: row.map(metric_summaries),
         ratio: row.zip(reference).and_then(|(row, reference)| ratio_export(row, reference)),
-        fills: row.and_then(|row| row.fills.as_ref()),
+        fill_spread: row.and_then(|row| row.fill_spread.as_ref()),
         limit: judged.and_then(|it| it.limit.as_ref()).map(|limit| NearestLimit {
             kind: limit.kind,
             name: &limit.name,
@@ -443,8 +465,8 @@ fn trial_export<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Rank
         }),
         share_of_limit: judged.and_then(|it| it.share_of_limit),
         verdict: judged.map(|it| VerdictExport {
-            is: &it.verdict,
-            stops_at: it.stops_at(),
+            verdict: &it.verdict,
+            stops_at: it.short_cause(),
             sentence: &it.sentence,
             parts: it.parts,
         }),
@@ -452,13 +474,17 @@ fn trial_export<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Rank
         counts: &it.counts,
         flame_graph: it.flame_graph.as_ref(),
         trace: it.trace.as_ref(),
-        missing: reasons_for_null(it, row, reference),
-        rejected: it.rejected.iter().map(|(round, reason)| Rejection { round: *round, reason }).collect(),
-        cold_above: cold.and_then(TargetFacts::cold_above),
+        reasons_for_null: reasons_for_null(it, row, reference),
+        rejected: it
+            .rejected_readings
+            .iter()
+            .map(|(round, reason)| Rejection { round: *round, reason })
+            .collect(),
+        cold_above: cold.and_then(TargetFacts::unevictable_cache_names),
         settings: target.and_then(TargetFacts::settings_words),
-        files: tree.map(|tree| tree.files),
+        file_count: tree.map(|tree| tree.files),
         files_per_s: tree.filter(|_| !trial.work.finds_names()).map(|_| pieces_per_s),
-        names,
+        name_count: names,
         names_per_s: names.map(|_| pieces_per_s),
         places: target.and_then(TargetFacts::places),
         ranges: target.and_then(|target| target.ranges.as_ref()),
@@ -468,8 +494,8 @@ fn trial_export<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Rank
         hit_share: row.and_then(|row| row.hit_share),
         latency: blocks.map(|_| row.and_then(|row| row.latency.as_ref())),
         predicted: it.outcome.as_ref().and_then(Outcome::prediction),
-        command: &trial.command,
-        conduct: &it.conduct,
+        command: &trial.command_rules,
+        side_effects: &it.conduct,
         stopped: it.stopped,
         count_runs: again.map(|_| &it.count_runs),
         count_summary: again.map(count_summary),
@@ -488,13 +514,13 @@ fn decoding_ratio(target: &TargetFacts, decodes: Option<Archive>) -> Option<f64>
     is_there.then(|| target.bytes_out(decodes) as f64 / target.size_bytes as f64)
 }
 
-/// One object for each metric, `null` where no sample holds it.
+/// One object for each metric; `null` if no sample has a value for the metric.
 fn metric_summaries(row: &RankingRow) -> BTreeMap<&'static str, Option<MetricSummary<'_>>> {
     let is_shown = |metric: &Meter| !metric.is_optional() || row.summaries.contains_key(metric);
     let summary = |metric: Meter| {
         let of_samples = row.summaries.get(&metric).map(MetricSummary::without_shared_noise);
         // From two rounds on, the interval of the wall time comes from the noise of all trials.
-        let of_wall = |it| MetricSummary { interval: row.interval_rule, ..it };
+        let of_wall = |it| MetricSummary { interval_rule: row.interval_rule, ..it };
         (metric.name(), if metric == Meter::WallNs { of_samples.map(of_wall) } else { of_samples })
     };
     Meter::summarised().filter(is_shown).map(summary).collect()
@@ -508,11 +534,12 @@ fn count_summary(row: &RankingRow) -> BTreeMap<&str, MetricSummary<'_>> {
 impl<'a> MetricSummary<'a> {
     /// The summary of readings that share no noise with other trials.
     fn without_shared_noise(summary: &'a Summary) -> MetricSummary<'a> {
-        MetricSummary { summary, interval: summary.median_ci95.map(|_| IntervalRule::SignTest) }
+        MetricSummary { summary, interval_rule: summary.median_ci95.map(|_| IntervalRule::SignTest) }
     }
 }
 
-/// The schema of a summary. Metrics of requests are left out where no sample holds them.
+/// The schema of the summaries of metrics. Optional metrics, such as those of requests, are not
+/// required.
 fn metrics_schema(generator: &mut SchemaGenerator) -> Schema {
     let metric = generator.subschema_for::<Option<MetricSummary>>().to_value();
     let properties: Map<String, Value> =
@@ -526,9 +553,9 @@ fn metrics_schema(generator: &mut SchemaGenerator) -> Schema {
 }
 
 fn ratio_export<'a>(row: &RankingRow, reference: &'a Reference) -> Option<RatioExport<'a>> {
-    let factor = row.ratio?;
+    let factor = row.ratio_to_reference?;
     let (clear, pairs) = (factor.significance(), factor.pairs);
-    Some(RatioExport { factor, reference: &reference.name, clear, pairs })
+    Some(RatioExport { factor, reference: &reference.name, significance: clear, pairs })
 }
 
 fn advice_export<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {
@@ -555,13 +582,13 @@ fn reasons_for_null(
     row: Option<&RankingRow>,
     reference: Option<&Reference>,
 ) -> BTreeMap<String, String> {
-    let mut missing = row.map_or_else(|| it.missing.clone(), |row| row.missing.clone());
+    let mut missing = row.map_or_else(|| it.missing_meters.clone(), |row| row.missing_reasons.clone());
     let mut explain = |is_null: bool, fields: &[&str], why: &str| {
         for field in fields.iter().filter(|_| is_null) {
             missing.entry((*field).to_owned()).or_insert_with(|| why.to_owned());
         }
     };
-    let is_undecoded = it.trial.decodes.is_none();
+    let is_undecoded = it.trial.decoded_format.is_none();
     explain(is_undecoded, &["decodes"], "it reads the bytes of the target as they are");
     explain(is_undecoded, &["bytes_ratio"], "nothing is decoded");
     let same = "nothing is decoded: the bytes that go in are those of the throughput";
@@ -569,7 +596,7 @@ fn reasons_for_null(
     let no_graph = "only a measured trial has one, with --flamegraph, where samples may be taken";
     explain(it.flame_graph.is_none(), &["flame_graph"], no_graph);
     explain(it.trace.is_none(), &["trace"], "only a measured trial has one, with --trace");
-    explain(it.trial.state == CacheState::Unknown, &["state"], CACHE_UNKNOWN);
+    explain(it.trial.state == CacheState::Unknown, &["state"], CACHE_UNKNOWN_WORDS);
     explain(it.outcome.is_none(), &["outcome"], "the run was cut short before this trial was done");
     explain(it.samples.is_empty(), &["answer"], "no sample counts");
     let judged = row.and_then(|row| row.diagnosis.as_ref());
@@ -600,14 +627,14 @@ fn reasons_for_null(
     let no_rate = row.throughput.is_none();
     explain(no_rate, &["throughput_bytes_per_s", "throughput_in_bytes_per_s"], why);
     explain(no_rate, sizes, why);
-    explain(row.fills.is_none(), &["fills"], "not warm, or a single fill");
+    explain(row.fill_spread.is_none(), &["fills"], "not warm, or a single fill");
     let is_control = it.trial.is_control();
     let why = if is_control { "a control is not ranked" } else { "1 more round is needed" };
     explain(row.rank.is_none(), &["rank"], why);
-    let no_ends = row.ratio.is_some_and(|ratio| ratio.ci95.is_none());
+    let no_ends = row.ratio_to_reference.is_some_and(|ratio| ratio.ci95.is_none());
     explain(no_ends, &["ratio.ci95", "ratio.interval"], "a single round holds both");
     let is_reference = reference.is_some_and(|reference| reference.index == row.index);
     let why = if is_reference { "it is the reference" } else { "no round holds both it and the reference" };
-    explain(row.ratio.is_none(), &["ratio"], why);
+    explain(row.ratio_to_reference.is_none(), &["ratio"], why);
     missing
 }

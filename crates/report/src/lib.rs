@@ -59,20 +59,20 @@ mod tests;
 pub use claims::{claims_json, claims_markdown, claims_terminal, is_claims_json};
 pub use columns::{LiveColumn, LiveWidth, live_columns};
 pub use comparison::{
-    bencher, comparison_json, comparison_markdown, comparison_terminal, github, is_bencher,
-    is_comparison_json, is_github, side_letter,
+    bencher_json, comparison_json, comparison_markdown, comparison_terminal, github_json, is_comparison_json,
+    is_own_bencher_json, is_own_github_json, side_letter,
 };
-pub use csv::{csv, is_csv};
-pub use document::{charts, comparison_html, html};
+pub use csv::{is_own_csv, write_csv};
+pub use document::{comparison_html, html, svg_files};
 pub use history::{HistoryLine, history_table};
-pub use json::{is_json, json, json_with};
+pub use json::{is_own_json, write_json, write_json_with_claims};
 pub use live::{wide_rate_words, wide_time_words};
 pub use markdown::{is_own_markdown, markdown};
 pub use name::target_names;
 pub use page::Page;
-pub use percentiles::percentiles;
+pub use percentiles::percentile_tables;
 pub use ranking::Ranking;
-pub use schema::Format;
-pub use terminal::{Style, terminal};
+pub use schema::JsonFormat;
+pub use terminal::{Style, terminal_page};
 pub use warning::cautions;
 pub use words::ONE_READING;

@@ -10,7 +10,8 @@ use readlab_model::units::{Nanos, Throughput};
 use readlab_protocol::Archive;
 use readlab_record::{Limit, LimitKind, LimitUnit};
 
-/// Aligned lines, one for each limit, sorted by kind and then from the fastest to the slowest.
+/// The lines of a table with a row for each limit, sorted by kind and then from the fastest to the
+/// slowest.
 pub(super) fn table(limits: &[Limit]) -> Vec<String> {
     let mut limits: Vec<&Limit> = limits.iter().collect();
     limits.sort_by_key(|limit| (limit.kind, std::cmp::Reverse(comparable_speed(limit))));

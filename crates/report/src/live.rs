@@ -28,7 +28,7 @@ fn whole_ends(Interval { low, high }: Interval) -> [u64; 2] {
 fn ends_words(ends: WideEnds) -> String {
     match ends {
         WideEnds::Range(range) => range,
-        WideEnds::SayNothing => TOO_FAR_APART.to_owned(),
+        WideEnds::TooFarApart => TOO_FAR_APART.to_owned(),
     }
 }
 

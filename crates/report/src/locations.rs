@@ -14,10 +14,10 @@ use super::row_pairs::RowPairs;
 use super::table::{Cell, Table};
 use super::words::{self, Number};
 use readlab_analysis::locations::{
-    LocationRatios, Locations, MethodRatio, NotCompared, TargetContent, TrialPair, WhyNotCompared,
+    LocationComparisons, LocationRatios, MethodRatio, NotCompared, TargetContent, TrialPair, WhyNotCompared,
 };
 use readlab_analysis::stats::{SharedRatio, Significance};
-use readlab_model::target::content::SameBy;
+use readlab_model::target::content::SameContentProof;
 use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Archive;
@@ -33,7 +33,7 @@ const NAMED_METHODS_MAX: usize = 3;
 pub struct LocationsView {
     pub tables: Vec<LocationTable>,
     /// A sentence for each location that is not compared, with the reason.
-    pub not_compared: Vec<String>,
+    pub not_compared_sentences: Vec<String>,
 }
 
 /// One location compared with the first one, for one work and in one state of the cache.
@@ -48,22 +48,25 @@ pub struct LocationTable {
 
 impl LocationsView {
     pub fn from_record(record: &Record, rankings: &[Ranking]) -> LocationsView {
-        let Locations { compared, not_compared } = Locations::from_record(record);
+        let LocationComparisons { compared, not_compared } = LocationComparisons::from_record(record);
         let names = location_names(record);
         let table = |ratios: LocationRatios| {
-            let settings = settings_words(record, [&ratios.first, &ratios.there]);
+            let settings = settings_words(record, [&ratios.first, &ratios.other]);
             LocationTable::new(ratios, settings.as_deref(), &names, rankings)
         };
         LocationsView {
             tables: compared.into_iter().map(table).collect(),
-            not_compared: not_compared.into_iter().map(|it| why_not_compared(record, it, &names)).collect(),
+            not_compared_sentences: not_compared
+                .into_iter()
+                .map(|it| why_not_compared(record, it, &names))
+                .collect(),
         }
     }
 
     /// All sentences, one in each line.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let sentences = self.tables.iter().map(|it| &it.sentence);
-        sentences.chain(&self.not_compared).map(|line| format!("places: {line}"))
+        sentences.chain(&self.not_compared_sentences).map(|line| format!("places: {line}"))
     }
 }
 
@@ -78,8 +81,8 @@ fn location_names(record: &Record) -> Targets<String> {
     record.targets.iter().zip(target_names(&record.targets)).map(name).collect()
 }
 
-/// The settings of the system under which both locations are read; `None` if the run races none.
-/// The values that were found at the start may differ between the two devices.
+/// The settings of the system under which both locations are read; `None` if the run compares no
+/// settings. The values that were found at the start may differ between the two devices.
 fn settings_words(record: &Record, both: [&TargetContent; 2]) -> Option<String> {
     let [first, there] = both.map(|it| record.targets.get(it.target)?.settings_words());
     let (first, there) = (first?, there?);
@@ -113,7 +116,7 @@ impl LocationTable {
         names: &Targets<String>,
         rankings: &[Ranking],
     ) -> LocationTable {
-        let LocationRatios { state, work, first, there, .. } = ratios;
+        let LocationRatios { state, work, first, other: there, .. } = ratios;
         let names = [first, there].map(|source| names[source.target].clone());
         let decoded = decoded_words(first, there);
         let parts = [Some(state.to_string()), Some(work.to_string()), decoded, settings.map(str::to_owned)];
@@ -159,7 +162,7 @@ impl LocationTable {
 
 /// The decoded archives in words; `None` if both locations are read as plain bytes.
 fn decoded_words(first: TargetContent, there: TargetContent) -> Option<String> {
-    match (first.decodes, there.decodes) {
+    match (first.decoded_format, there.decoded_format) {
         (None, None) => None,
         (Some(one), Some(other)) if one == other => Some(format!("out of the {one}")),
         (Some(one), Some(other)) => Some(format!("out of the {other} beside out of the {one}")),
@@ -170,7 +173,7 @@ fn decoded_words(first: TargetContent, there: TargetContent) -> Option<String> {
 
 /// The rows of both trials, the trial at the first location first.
 fn trial_rows<'a>(pair: &TrialPair, rankings: &'a [Ranking]) -> Option<[&'a RankingRow; 2]> {
-    ranking::rows_of_pair(rankings, [pair.first, pair.there])
+    ranking::rows_of_pair(rankings, [pair.first, pair.other])
 }
 
 fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) -> String {
@@ -194,17 +197,17 @@ fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) 
 }
 
 /// The clause that names the evidence that both contents are the same; empty for a digest.
-fn same_by_words(same_by: SameBy) -> &'static str {
+fn same_by_words(same_by: SameContentProof) -> &'static str {
     match same_by {
-        SameBy::Digest => "",
-        SameBy::Answers => {
+        SameContentProof::Digest => "",
+        SameContentProof::Answers => {
             "; the content is the same by the right answers (numbers of bytes and newlines, sum of the bytes modulo 256), not by a digest"
         }
-        SameBy::TarFiles => {
+        SameContentProof::TarFiles => {
             "; the files are the same by the right answers (numbers of bytes and newlines, sum of the bytes modulo 256), not by a digest; the headers of \
              a tar are read, too"
         }
-        SameBy::Assertion => "; the user asserts that both have the same content",
+        SameContentProof::Assertion => "; the user asserts that both have the same content",
     }
 }
 
@@ -237,7 +240,8 @@ fn unlike_methods_words(methods: &[MethodRatio], rankings: &[Ranking]) -> String
     format!("; it differs by method: {}", named.join(", "))
 }
 
-/// The comparisons of a record's targets as places of the same content, for programs.
+/// The comparisons of a record's targets as places of the same content, as the JSON export has
+/// them.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Locations")]
 pub(super) struct LocationsExport<'a> {
@@ -250,25 +254,30 @@ pub(super) struct LocationsExport<'a> {
 #[schemars(rename = "Location")]
 struct LocationExport<'a> {
     /// The path or URL of the first place.
-    first: &'a str,
+    #[serde(rename = "first")]
+    first_path: &'a str,
     /// The path or URL of this place.
-    there: &'a str,
+    #[serde(rename = "there")]
+    there_path: &'a str,
     /// The archive that is decoded at the first place.
-    first_decodes: Option<Archive>,
+    #[serde(rename = "first_decodes")]
+    first_archive: Option<Archive>,
     /// The archive that is decoded at this place.
-    there_decodes: Option<Archive>,
+    #[serde(rename = "there_decodes")]
+    there_archive: Option<Archive>,
     work: Work,
     state: CacheState,
     /// The settings of the system under which both places are read, such as `read-ahead=4MiB`.
     #[serde(skip_serializing_if = "Option::is_none")]
     settings: Option<String>,
     /// What shows that both places have the same content.
-    same_by: SameBy,
+    same_by: SameContentProof,
     /// How many times as many bytes this place has as the first one, if times are compared by byte.
     #[serde(skip_serializing_if = "Option::is_none")]
-    bytes_times: Option<f64>,
+    #[serde(rename = "bytes_times")]
+    size_ratio: Option<f64>,
     /// The ratio over all methods that read both places.
-    overall: Option<LocationTimesExport>,
+    overall: Option<LocationRatioExport>,
     methods: Vec<LocationMethod<'a>>,
     /// The fastest trials of both places, if they are different methods.
     fastest: Option<LocationFastestExport>,
@@ -277,10 +286,10 @@ struct LocationExport<'a> {
 /// How many times as fast this place is as the first one.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "LocationTimes")]
-struct LocationTimesExport {
+struct LocationRatioExport {
     #[serde(flatten)]
     factor: SharedRatio,
-    /// Number of rounds or fills that hold both.
+    /// Number of rounds or fills with readings at both places.
     pairs: usize,
 }
 
@@ -289,7 +298,8 @@ struct LocationMethod<'a> {
     id: &'a TrialId,
     first_trial: TrialIndex,
     there_trial: TrialIndex,
-    times: LocationTimesExport,
+    #[serde(rename = "times")]
+    ratio: LocationRatioExport,
     /// Whether the ratio differs from the ratios of the other methods.
     is_unlike_others: bool,
 }
@@ -299,14 +309,16 @@ struct LocationMethod<'a> {
 struct LocationFastestExport {
     first_trial: TrialIndex,
     there_trial: TrialIndex,
-    times: LocationTimesExport,
+    #[serde(rename = "times")]
+    ratio: LocationRatioExport,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "NotCompared")]
 struct NotComparedExport<'a> {
     /// The path or URL of the location that is not compared.
-    there: &'a str,
+    #[serde(rename = "there")]
+    there_path: &'a str,
     reason: String,
 }
 
@@ -314,10 +326,10 @@ impl<'a> LocationsExport<'a> {
     /// `None` for a record whose targets are not raced as locations.
     pub(super) fn from_record(record: &'a Record) -> Option<LocationsExport<'a>> {
         record.header.locations?;
-        let Locations { compared, not_compared } = Locations::from_record(record);
+        let LocationComparisons { compared, not_compared } = LocationComparisons::from_record(record);
         let names = location_names(record);
         let not_compared = not_compared.into_iter().map(|it| NotComparedExport {
-            there: target_path(record, it.target),
+            there_path: target_path(record, it.target),
             reason: why_not_compared(record, it, &names),
         });
         Some(LocationsExport {
@@ -330,27 +342,33 @@ impl<'a> LocationsExport<'a> {
 impl<'a> LocationExport<'a> {
     fn new(record: &'a Record, ratios: &LocationRatios) -> LocationExport<'a> {
         let method = |it: &MethodRatio| {
-            let TrialPair { first, there, ratio } = it.pair;
-            let (times, is_unlike_others) = (LocationTimesExport::from(ratio), it.is_unlike_others);
+            let TrialPair { first, other: there, ratio } = it.pair;
+            let (times, is_unlike_others) = (LocationRatioExport::from(ratio), it.is_unlike_others);
             let id = &record.trial(first)?.trial.id;
-            Some(LocationMethod { id, first_trial: first, there_trial: there, times, is_unlike_others })
+            Some(LocationMethod {
+                id,
+                first_trial: first,
+                there_trial: there,
+                ratio: times,
+                is_unlike_others,
+            })
         };
         let fastest = |it: TrialPair| LocationFastestExport {
             first_trial: it.first,
-            there_trial: it.there,
-            times: LocationTimesExport::from(it.ratio),
+            there_trial: it.other,
+            ratio: LocationRatioExport::from(it.ratio),
         };
         LocationExport {
-            first: target_path(record, ratios.first.target),
-            there: target_path(record, ratios.there.target),
-            first_decodes: ratios.first.decodes,
-            there_decodes: ratios.there.decodes,
+            first_path: target_path(record, ratios.first.target),
+            there_path: target_path(record, ratios.other.target),
+            first_archive: ratios.first.decoded_format,
+            there_archive: ratios.other.decoded_format,
             work: ratios.work,
             state: ratios.state,
-            settings: settings_words(record, [&ratios.first, &ratios.there]),
+            settings: settings_words(record, [&ratios.first, &ratios.other]),
             same_by: ratios.same_by,
-            bytes_times: ratios.size_ratio,
-            overall: ratios.overall.map(LocationTimesExport::from),
+            size_ratio: ratios.size_ratio,
+            overall: ratios.overall.map(LocationRatioExport::from),
             methods: ratios.methods.iter().filter_map(method).collect(),
             fastest: ratios.fastest.map(fastest),
         }
@@ -361,8 +379,8 @@ fn target_path(record: &Record, target: TargetIndex) -> &str {
     record.targets.get(target).map_or("", |facts| &facts.path)
 }
 
-impl From<SharedRatio> for LocationTimesExport {
-    fn from(ratio: SharedRatio) -> LocationTimesExport {
-        LocationTimesExport { factor: ratio, pairs: ratio.pairs }
+impl From<SharedRatio> for LocationRatioExport {
+    fn from(ratio: SharedRatio) -> LocationRatioExport {
+        LocationRatioExport { factor: ratio, pairs: ratio.pairs }
     }
 }

@@ -3,7 +3,7 @@
 use super::advice::LanguageAdvice;
 use super::claims;
 use super::columns::{COLUMNS, Column, RANK_COLUMN, TableFacts};
-use super::inside::Inside;
+use super::inside::InspectedTrial;
 use super::memory::MemoryView;
 use super::page::Page;
 use super::ranking::{Rank, Ranking, RankingRow};
@@ -19,7 +19,7 @@ pub fn markdown(page: &Page) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for (index, ranking) in page.rankings.iter().enumerate() {
         blocks.extend(ranking_section(ranking, page.center));
-        for advice in page.advice.iter().filter(|advice| advice.ranking == index) {
+        for advice in page.advice.iter().filter(|advice| advice.ranking_index == index) {
             blocks.push(format!("Advice, {}.", escape_markup(&advice.sentence)));
             blocks.push(advice.by_language.iter().map(language_line).collect::<Vec<_>>().join("\n"));
         }
@@ -31,10 +31,10 @@ pub fn markdown(page: &Page) -> String {
     blocks.extend(page.sweep.iter().flat_map(sweep_blocks));
     if page.shows_code() {
         let snippets = page.advice.iter().flat_map(|advice| &advice.code);
-        blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
+        blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.file_extension, snippet.code)));
     }
     blocks.push(list(page.lines_beyond_rankings()));
-    for (title, table) in page.memory.iter().flat_map(MemoryView::tables) {
+    for (title, table) in page.memory_views.iter().flat_map(MemoryView::tables) {
         blocks.push(format!("### {}\n\n{}", escape_markup(&words::capitalized(&title)), table.markdown()));
     }
     blocks.extend(settings::table(&page.settings).as_ref().map(Table::markdown));
@@ -70,17 +70,17 @@ pub fn is_own_markdown(head: &str) -> bool {
 
 fn inside_section(page: &Page) -> Option<String> {
     let mut lines = vec!["### Inside a reading\n".to_owned()];
-    for it in &page.inside {
+    for it in &page.inspected_trials {
         for line in it.flame_line().into_iter().chain(it.trace_line()) {
             lines.push(format!("- {}, {}: {}", code_span(&it.name), it.state, escape_markup(&line)));
         }
     }
     lines.extend(
-        Inside::notes_on_missing_parts(&page.inside)
+        InspectedTrial::notes_on_missing_parts(&page.inspected_trials)
             .iter()
             .map(|note| format!("- Not shown: {}", escape_markup(note))),
     );
-    (!page.inside.is_empty()).then(|| lines.join("\n"))
+    (!page.inspected_trials.is_empty()).then(|| lines.join("\n"))
 }
 
 fn language_line(advice: &LanguageAdvice) -> String {
@@ -131,7 +131,7 @@ fn ranking_section(ranking: &Ranking, center: Center) -> Vec<String> {
 /// A table for each series of a sweep, and the facts of the line through its times.
 fn sweep_blocks(view: &SweepView) -> Vec<String> {
     let mut blocks: Vec<String> = view.series.iter().map(series_block).collect();
-    blocks.push(list(view.below.iter().chain(&view.unmeasured).cloned()));
+    blocks.push(list(view.layer_lines.iter().chain(&view.unmeasured).cloned()));
     blocks.retain(|block| !block.is_empty());
     blocks
 }
@@ -148,7 +148,7 @@ fn series_block(series: &Series) -> String {
     ];
     lines.extend(series.sizes.iter().map(|row| format!("| {} |", row.texts().join(" | "))));
     let facts = [series.headline()].into_iter().chain(series.line_words());
-    let band = series.band.iter().map(|it| format!("Leaves the line: {it}"));
+    let band = series.band_sentences.iter().map(|it| format!("Leaves the line: {it}"));
     let mixed = series.mixed.iter().map(|it| format!("Mixed: {}", it.sentence()));
     let facts = facts.chain(band).chain(mixed).chain(series.facts.proof_line());
     lines.extend([String::new(), list(facts)]);
@@ -160,7 +160,7 @@ fn row_line(row: &RankingRow, columns: &[&Column], facts: TableFacts) -> String 
     let label = row.label.as_ref().map_or_else(String::new, |label| format!("{} ", escape_markup(label)));
     let mark = if row.is_marked { words::CONDUCT_MARK } else { "" };
     let cells = columns.iter().map(|column| match column.number(row, facts) {
-        Some(number) if column.has_names => escape_markup(&number.text),
+        Some(number) if column.shows_names => escape_markup(&number.text),
         Some(number) => number.text,
         None => NONE.to_owned(),
     });

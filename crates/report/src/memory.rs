@@ -1,7 +1,7 @@
 //! Methods under bounds on memory: the rate of each method and the 99th percentile of its single
 //! reads in the cold state, under each bound, and in the warm state; the bounds between which the
 //! rate of a method falls, and between which the fastest method changes. In sentences, as tables
-//! and for programs.
+//! and for the JSON export.
 
 use super::document::Column;
 use super::groups;
@@ -91,7 +91,7 @@ const TABLES: [LevelTable; 3] = [
     },
     LevelTable {
         title: "p99 of single reads by memory",
-        number: |point| Some(Number::time(point.p99.as_ref()?.ns)),
+        number: |point| Some(Number::time(point.p99.as_ref()?.latency_ns)),
         has_cliff: false,
     },
     LevelTable {
@@ -174,7 +174,7 @@ fn contest_title(record: &Record, contest: &MemoryContest) -> String {
     let first = record.targets.first().map(|facts| &facts.path);
     let is_one = record.targets.iter().all(|facts| Some(&facts.path) == first);
     let name = target_names(&record.targets).get(trial.target).cloned().filter(|_| !is_one);
-    let archive = trial.decodes.map(|archive| format!("out of the {archive}"));
+    let archive = trial.decoded_format.map(|archive| format!("out of the {archive}"));
     let facts = record.target_of(trial);
     let pieces = facts.and_then(|facts| Pieces::from_facts(facts, trial.work)).map(Pieces::words);
     let together = facts.and_then(|facts| facts.concurrent_readers());
@@ -231,10 +231,10 @@ fn sentences(contest: &MemoryContest) -> Vec<String> {
     fastest.into_iter().chain([deepest.unwrap_or_else(none)]).chain(enough).collect()
 }
 
-/// A sentence for each kind of verdict by which memory limits a pressed reading. It has the first
-/// method with such a verdict, the least bound at which the method has it, the verdict's advice,
-/// and the number of further methods. The verdict of a ranking does not say this, because it is on
-/// the fastest method of the ranking, which memory may not limit.
+/// A sentence for each kind of verdict by which memory limits a pressed reading. The sentence has
+/// the first method with such a verdict, the least bound at which the method has it, the verdict's
+/// advice, and the number of further methods. The verdict of a ranking does not say this, because
+/// it is on the fastest method of the ranking, which memory may not limit.
 fn memory_limit_sentences(contest: &MemoryContest, rankings: &[Ranking]) -> Vec<String> {
     let diagnosis = |point: &MemoryPoint| {
         let row = rankings.iter().find_map(|ranking| ranking.row(point.trial.trial.index))?;
@@ -267,7 +267,7 @@ fn is_memory_verdict(verdict: &Verdict) -> bool {
 }
 
 fn is_ever_fastest(contest: &MemoryContest, curve: &MemoryCurve) -> bool {
-    contest.fastest.iter().any(|it| it.trial.trial.id == curve.trial().id)
+    contest.fastest_methods.iter().any(|it| it.trial.trial.id == curve.trial().id)
 }
 
 /// The sentence on the fastest method with little and with much memory; `None` if only one method
@@ -276,10 +276,10 @@ fn fastest_sentence(contest: &MemoryContest) -> Option<String> {
     if let Some(crossing) = &contest.crossing {
         return Some(crossing_sentence(crossing));
     }
-    let (first, last) = (contest.fastest.first()?, contest.fastest.last()?);
-    let is_one = contest.fastest.iter().all(|it| it.trial.trial.id == first.trial.trial.id);
+    let (first, last) = (contest.fastest_methods.first()?, contest.fastest_methods.last()?);
+    let is_one = contest.fastest_methods.iter().all(|it| it.trial.trial.id == first.trial.trial.id);
     let unclear: Vec<String> =
-        contest.fastest.iter().filter(|it| !it.is_clear()).map(|it| level_words(it.level)).collect();
+        contest.fastest_methods.iter().filter(|it| !it.is_clear()).map(|it| level_words(it.level)).collect();
     let name = |it: &FastestMethod| it.trial.trial.id.to_string();
     Some(match (is_one, unclear.is_empty()) {
         (true, true) => format!("{} is the fastest at every memory", name(first)),
@@ -289,7 +289,7 @@ fn fastest_sentence(contest: &MemoryContest) -> Option<String> {
         }
         (false, _) if first.trial.trial.id == last.trial.trial.id => {
             let is_other = |it: &&FastestMethod| it.trial.trial.id != first.trial.trial.id;
-            let others: Vec<&FastestMethod> = contest.fastest.iter().filter(is_other).collect();
+            let others: Vec<&FastestMethod> = contest.fastest_methods.iter().filter(is_other).collect();
             let doubt = match others.iter().any(|it| it.is_clear()) {
                 true => "",
                 false => "; that another overtakes it is not beyond doubt",
@@ -313,7 +313,8 @@ fn fastest_sentence(contest: &MemoryContest) -> Option<String> {
 /// `rust/direct is faster up to memory for 50 % of the working set, rust/mmap from 100 % on`, and
 /// how many times as fast the latter is at both ends of the curve.
 fn crossing_sentence(crossing: &Crossing) -> String {
-    let [less, more] = [crossing.trial_with_less, crossing.trial_with_more].map(|it| &it.trial.id);
+    let [less, more] =
+        [crossing.trial_with_less_memory, crossing.trial_with_more_memory].map(|it| &it.trial.id);
     let [below, above] = crossing.between_levels;
     let below = match below {
         MemoryLevel::Share(share) => format!("up to memory for {} of the working set", share_words(share)),
@@ -332,14 +333,15 @@ fn crossing_sentence(crossing: &Crossing) -> String {
     format!("{less} is faster {below}, {more} {above}{near}{ends}")
 }
 
-/// The methods of one contest, for programs.
+/// The methods of one contest, as the JSON export has them.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MemoryContest")]
 pub(super) struct MemoryExport<'a> {
     target: &'a str,
     over: Option<Transport>,
     work: Work,
-    decodes: Option<Archive>,
+    #[serde(rename = "decodes")]
+    archive: Option<Archive>,
     curves: Vec<CurveExport<'a>>,
     /// The fastest method at each level of memory, from the least.
     fastest: Vec<FastestExport>,
@@ -377,7 +379,8 @@ struct PointExport {
     cache_bytes: Option<u64>,
     bytes_per_second: f64,
     ci95: Option<[f64; 2]>,
-    interval: Option<IntervalRule>,
+    #[serde(rename = "interval")]
+    interval_rule: Option<IntervalRule>,
     p99: Option<Quantile>,
     /// Bytes from the device divided by the bytes that a reading needs.
     device_share: Option<f64>,
@@ -392,18 +395,21 @@ struct CliffExport {
     below: LevelExport,
     above: LevelExport,
     /// How many times as fast the method is above the step as below.
-    times: TimesExport,
+    #[serde(rename = "times")]
+    ratio: SpeedRatioExport,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MemoryTimes")]
-struct TimesExport {
+struct SpeedRatioExport {
     estimate: f64,
     ci95: Option<[f64; 2]>,
     /// The rule of the interval; of two medians, `null` where their intervals have different rules.
-    interval: Option<IntervalRule>,
-    clear: Option<Significance>,
-    /// Number of rounds that hold both; 0 where the ratio is that of two medians.
+    #[serde(rename = "interval")]
+    interval_rule: Option<IntervalRule>,
+    #[serde(rename = "clear")]
+    significance: Option<Significance>,
+    /// Number of rounds that hold both trials; 0 where the ratio is that of two medians.
     pairs: usize,
 }
 
@@ -414,17 +420,21 @@ struct FastestExport {
     level: LevelExport,
     trial: TrialIndex,
     /// How many times as fast the fastest method is as the second.
-    times_second: Option<TimesExport>,
+    #[serde(rename = "times_second")]
+    ratio_to_second: Option<SpeedRatioExport>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MemoryCrossing")]
 struct CrossingExport<'a> {
-    with_less: &'a TrialId,
-    with_more: &'a TrialId,
+    #[serde(rename = "with_less")]
+    faster_with_less: &'a TrialId,
+    #[serde(rename = "with_more")]
+    faster_with_more: &'a TrialId,
     below: LevelExport,
     above: LevelExport,
-    near_share: Option<f64>,
+    #[serde(rename = "near_share")]
+    crossing_share: Option<f64>,
     ratios: Vec<LevelRatioExport>,
 }
 
@@ -434,7 +444,8 @@ struct CrossingExport<'a> {
 struct LevelRatioExport {
     #[serde(flatten)]
     level: LevelExport,
-    times: TimesExport,
+    #[serde(rename = "times")]
+    ratio: SpeedRatioExport,
 }
 
 impl<'a> MemoryExport<'a> {
@@ -442,7 +453,7 @@ impl<'a> MemoryExport<'a> {
         let fastest = |it: &FastestMethod| FastestExport {
             level: LevelExport::from(it.level),
             trial: it.trial.trial.index,
-            times_second: it.ratio_to_second.map(TimesExport::from),
+            ratio_to_second: it.ratio_to_second.map(SpeedRatioExport::from),
         };
         let export = |contest: &MemoryContest<'a>| {
             let trial = contest.curves[0].trial();
@@ -451,9 +462,9 @@ impl<'a> MemoryExport<'a> {
                 target: target.map_or("", |facts| &facts.path),
                 over: target.map(TargetFacts::transport),
                 work: trial.work,
-                decodes: trial.decodes,
+                archive: trial.decoded_format,
                 curves: contest.curves.iter().map(CurveExport::new).collect(),
-                fastest: contest.fastest.iter().map(fastest).collect(),
+                fastest: contest.fastest_methods.iter().map(fastest).collect(),
                 crossing: contest.crossing.as_ref().map(CrossingExport::new),
             }
         };
@@ -468,7 +479,7 @@ impl<'a> CurveExport<'a> {
             points: curve.points.iter().map(PointExport::new).collect(),
             cliff: curve.cliff.map(|it| {
                 let [below, above] = it.between_levels.map(LevelExport::from);
-                CliffExport { below, above, times: TimesExport::from(it.ratio) }
+                CliffExport { below, above, ratio: SpeedRatioExport::from(it.ratio) }
             }),
             enough_share: curve.enough_memory.and_then(MemoryLevel::share),
         }
@@ -483,7 +494,7 @@ impl PointExport {
             cache_bytes: it.target.memory.as_ref().map(|memory| memory.cache_bytes),
             bytes_per_second: it.rate,
             ci95: it.interval.map(|ends| [ends.low, ends.high]),
-            interval: it.rule,
+            interval_rule: it.rule,
             p99: it.p99.clone(),
             device_share: it.device_share,
             hit_share: it.hit_share,
@@ -497,14 +508,14 @@ impl<'a> CrossingExport<'a> {
         let [below, above] = it.between_levels.map(LevelExport::from);
         let ratio = |it: &LevelRatio| LevelRatioExport {
             level: LevelExport::from(it.level),
-            times: TimesExport::from(it.ratio),
+            ratio: SpeedRatioExport::from(it.ratio),
         };
         CrossingExport {
-            with_less: &it.trial_with_less.trial.id,
-            with_more: &it.trial_with_more.trial.id,
+            faster_with_less: &it.trial_with_less_memory.trial.id,
+            faster_with_more: &it.trial_with_more_memory.trial.id,
             below,
             above,
-            near_share: it.equal_share,
+            crossing_share: it.equal_share,
             ratios: it.ratios.iter().map(ratio).collect(),
         }
     }
@@ -520,13 +531,13 @@ impl From<MemoryLevel> for LevelExport {
     }
 }
 
-impl From<Ratio> for TimesExport {
-    fn from(ratio: Ratio) -> TimesExport {
-        TimesExport {
+impl From<Ratio> for SpeedRatioExport {
+    fn from(ratio: Ratio) -> SpeedRatioExport {
+        SpeedRatioExport {
             estimate: ratio.estimate,
             ci95: ratio.ci95.map(|ends| [ends.low, ends.high]),
-            interval: ratio.rule,
-            clear: ratio.significance(),
+            interval_rule: ratio.rule,
+            significance: ratio.significance(),
             pairs: ratio.pairs,
         }
     }

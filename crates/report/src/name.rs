@@ -1,7 +1,7 @@
 //! Names of trials: short names, in which the parts that all trials of a record share are left out,
 //! and labels of rows. Names of targets: the ends of their paths.
 
-use super::inside::Inside;
+use super::inside::InspectedTrial;
 use super::ranking::RankingRow;
 use readlab_model::target::{TargetFacts, Targets};
 use readlab_model::trial::{COMMAND, TrialIndex};
@@ -24,7 +24,7 @@ impl ShortNames {
         let includes_contender = programs.len() > 1;
         let mut owners: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for trial in trials() {
-            owners.entry(shortened(trial, includes_contender)).or_default().insert(trial.id.to_string());
+            owners.entry(shortened_name(trial, includes_contender)).or_default().insert(trial.id.to_string());
         }
         let ambiguous = owners.into_iter().filter(|(_, ids)| ids.len() > 1).map(|(short, _)| short);
         ShortNames { includes_contender, ambiguous: ambiguous.collect() }
@@ -33,12 +33,12 @@ impl ShortNames {
     /// The short name, such as `mmap avx512 · threads=2`, or the label of a suite; the full name if
     /// the short one is ambiguous.
     pub(super) fn short_name(&self, trial: &Trial) -> String {
-        let short = shortened(trial, self.includes_contender);
+        let short = shortened_name(trial, self.includes_contender);
         if self.ambiguous.contains(&short) { trial.id.to_string() } else { short }
     }
 }
 
-fn shortened(trial: &Trial, includes_contender: bool) -> String {
+fn shortened_name(trial: &Trial, includes_contender: bool) -> String {
     if let Some(label) = &trial.label {
         return label.clone();
     }
@@ -106,8 +106,8 @@ impl<'a> From<&'a RankingRow> for MethodLabel<'a> {
     }
 }
 
-impl<'a> From<&'a Inside> for MethodLabel<'a> {
-    fn from(it: &'a Inside) -> MethodLabel<'a> {
+impl<'a> From<&'a InspectedTrial> for MethodLabel<'a> {
+    fn from(it: &'a InspectedTrial) -> MethodLabel<'a> {
         MethodLabel { trial: it.trial, short_name: &it.short_name, name: &it.name, language: &it.language }
     }
 }

@@ -8,8 +8,8 @@ use super::curve::Curve;
 use super::file_cost;
 use super::fleet::FleetView;
 use super::headline::{self, Headline};
-use super::how_measured::{self, MissingMetric};
-use super::inside::Inside;
+use super::how_measured::{self, MeasurementGap};
+use super::inside::InspectedTrial;
 use super::locations::LocationsView;
 use super::memory::MemoryView;
 use super::ranking::{Pieces, Ranking};
@@ -24,7 +24,7 @@ use readlab_analysis::file_cost::FileCost;
 use readlab_analysis::verdict;
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::target::hidden_cache::HiddenCache;
-use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
+use readlab_model::target::{CACHE_UNKNOWN_WORDS, TargetFacts};
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
 use readlab_record::{EndReason, Limit, Record, Resumption, RunKind, TrialRecord};
@@ -35,7 +35,7 @@ pub struct Page {
     pub verb: String,
     /// The command that repeats the run, quoted for a shell.
     pub command: String,
-    pub started: String,
+    pub start_time: String,
     pub machine: String,
     pub answer: String,
     /// The answer for each ranking, or for each series of a sweep.
@@ -44,9 +44,9 @@ pub struct Page {
     pub judged_claims: Vec<JudgedClaims>,
     /// The reference of the ratios, in one line; `None` where nothing was measured.
     pub baseline: Option<String>,
-    /// Whether tables list every row of a ranking. If not, rows that tie with the first row of
-    /// their rank are replaced by their number. Tables of a suite list all rows, because a suite
-    /// names its trials.
+    /// Whether tables list every row of a ranking. If not, one line with their number stands for
+    /// the rows that tie with the first row of a rank. Tables of a suite list all rows, because a
+    /// suite names its trials.
     pub lists_all: bool,
     /// Whether tables show medians with intervals, or means with standard deviations.
     pub center: Center,
@@ -62,24 +62,24 @@ pub struct Page {
     pub locations: LocationsView,
     /// The rates of methods over the values of a parameter, if the record has enough settings.
     pub curves: Vec<Curve>,
-    pub inside: Vec<Inside>,
+    pub inspected_trials: Vec<InspectedTrial>,
     pub sweep: Option<SweepView>,
     pub fleet: Option<FleetView>,
     pub scaling: Vec<ScalingView>,
     pub readers: Vec<ReadersRow>,
     /// Methods under bounds on memory: a view for each contest.
-    pub memory: Vec<MemoryView>,
+    pub memory_views: Vec<MemoryView>,
     /// Each trial under settings of the system that differ from those found at the start.
     pub settings: Vec<SettingsRow>,
     pub file_costs: Vec<FileCost>,
-    pub contenders: Vec<String>,
+    pub contender_lines: Vec<String>,
     /// The options that the user set for commands that are run without a contender.
     pub command_options: Vec<String>,
     /// The version of readlab that made the record, with the seed.
-    pub maker: String,
+    pub version_and_seed: String,
     /// Meters that could not be read.
-    pub missing: Vec<MissingMetric>,
-    pub rejected: Vec<MissingMetric>,
+    pub missing_meters: Vec<MeasurementGap>,
+    pub rejected_readings: Vec<MeasurementGap>,
     /// Each kind of count, with how it was counted.
     pub counting_methods: Vec<(String, Vec<String>)>,
     pub limits: Vec<Limit>,
@@ -99,7 +99,7 @@ impl Page {
     pub(super) fn lines_beyond_rankings(&self) -> impl Iterator<Item = String> {
         let fleet = self.fleet.iter().flat_map(|view| &view.lines);
         let scaling = self.scaling.iter().flat_map(|view| &view.lines);
-        let memory = self.memory.iter().flat_map(MemoryView::lines);
+        let memory = self.memory_views.iter().flat_map(MemoryView::lines);
         let others = memory.chain(settings::lines(&self.settings));
         let others = others.chain(self.file_costs.iter().map(file_cost::cost_line));
         self.locations.lines().chain(fleet.chain(scaling).cloned()).chain(others)
@@ -120,10 +120,10 @@ impl Page {
         let answer = match &sweep {
             Some(view) => answer::sentence_of_sweep(view),
             None if is_limits_record => answer::sentence_of_limits(&limits),
-            None => grown.unwrap_or_else(|| answer::sentence(&rankings)),
+            None => grown.unwrap_or_else(|| answer::sentence_of_rankings(&rankings)),
         };
         let advice = if is_limits_record { Vec::new() } else { Advice::all(record, &rankings) };
-        let advised = |n: usize| advice.iter().find(|it| it.ranking == n);
+        let advised = |n: usize| advice.iter().find(|it| it.ranking_index == n);
         let headlines = match &sweep {
             Some(view) => headline::sweep_headlines(view),
             None => {
@@ -134,7 +134,7 @@ impl Page {
         Page {
             verb: header.kind.to_string(),
             command: shell_words::join(&header.command),
-            started: header.started.clone(),
+            start_time: header.started.clone(),
             machine: machine_line(record),
             cautions: match &sweep {
                 Some(view) => view.cautions.iter().cloned().chain(run_warnings(record)).collect(),
@@ -153,20 +153,20 @@ impl Page {
             break_evens: BreakEven::all(&rankings),
             locations: LocationsView::from_record(record, &rankings),
             curves: rankings.iter().flat_map(Curve::all).collect(),
-            memory: MemoryView::all(record, &rankings),
+            memory_views: MemoryView::all(record, &rankings),
             rankings,
-            inside: Inside::all(record),
+            inspected_trials: InspectedTrial::all(record),
             fleet: FleetView::from_record(record),
             scaling,
             readers: ReadersRow::all(record),
             settings: SettingsRow::all(record),
             file_costs: FileCost::all(record),
             sweep,
-            contenders: how_measured::contender_lines(&record.contenders),
+            contender_lines: how_measured::contender_lines(&record.contenders),
             command_options: how_measured::command_options(record),
-            maker: how_measured::maker_words(header),
-            missing: how_measured::missing_meters(record),
-            rejected: how_measured::rejected_readings(record),
+            version_and_seed: how_measured::maker_words(header),
+            missing_meters: how_measured::missing_meters(record),
+            rejected_readings: how_measured::rejected_readings(record),
             counting_methods: how_measured::counting_methods(record),
             limits,
             is_limits_record,
@@ -193,7 +193,7 @@ impl Ranking {
         if self.is_led_by_reference() {
             line += ", the reference itself";
         }
-        if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
+        if let (Some(ratio), Some(reference)) = (&first.ratio_to_reference, &self.reference) {
             line += &format!(", {} × {}", words::ratio_words(*ratio), reference.name);
         }
         match (open, self.tied_count()) {
@@ -212,10 +212,10 @@ impl Ranking {
 
     /// The size of the target, and for an archive the decoded size.
     pub fn size_words(&self) -> String {
-        let mut words = match (self.size, self.bytes_out) {
+        let mut words = match (self.size, self.content_bytes) {
             (None, _) => "size unknown".to_owned(),
             // A file that grows while it is read also has another size, but nothing is decoded.
-            (Some(size), Some(out)) if self.decodes.is_some() && out != size => {
+            (Some(size), Some(out)) if self.archive.is_some() && out != size => {
                 let ratio = words::factor(out.0 as f64 / size.0.max(1) as f64);
                 format!("{size} in, {out} out ({ratio} to 1; rates are of bytes out)")
             }
@@ -240,8 +240,8 @@ impl Ranking {
         let proof = &self.proof;
         if self.state == CacheState::Unknown {
             return format!(
-                "proof: the answers of {} samples; {CACHE_UNKNOWN}, so nothing is proven of where the bytes came from",
-                proof.samples
+                "proof: the answers of {} samples; {CACHE_UNKNOWN_WORDS}, so nothing is proven of where the bytes came from",
+                proof.sample_count
             );
         }
         let touched = match (&self.touch_counts, self.state) {
@@ -260,7 +260,7 @@ impl Ranking {
 
     /// How much the fills differ over the trials, in one line; `None` if no trial has two fills.
     pub fn fills_line(&self) -> Option<String> {
-        let spreads = || self.rows.iter().filter_map(|row| Some((row, row.fills.as_ref()?)));
+        let spreads = || self.rows.iter().filter_map(|row| Some((row, row.fill_spread.as_ref()?)));
         let most = spreads().map(|(_, spread)| spread.fills.len()).max()?;
         let repeated = spreads().filter_map(|(row, spread)| Some((row, spread, spread.between_share?)));
         let Some((row, widest, share)) = repeated.max_by(|a, b| a.1.range.total_cmp(&b.1.range)) else {
@@ -287,7 +287,7 @@ fn cautions(record: &Record) -> Vec<String> {
         .iter()
         .filter_map(unsteady_warmup_caution)
         .chain(record.trials.iter().flat_map(conduct_cautions));
-    let of_run = record.resumed.iter().map(resumption_words).chain(run_warnings(record));
+    let of_run = record.resumptions.iter().map(resumption_words).chain(run_warnings(record));
     let estimated = warning::estimate_warning(record).map(|group| group.title());
     of_targets.chain(of_trials).chain(estimated).chain(of_run).collect()
 }
@@ -299,7 +299,7 @@ fn run_warnings(record: &Record) -> impl Iterator<Item = String> {
 
 /// A caution if not every warm-up of a contender reached a steady state.
 fn unsteady_warmup_caution(trial: &TrialRecord) -> Option<String> {
-    let UnsteadyStarts { starts, never_steady: never, too_few_readings: few } =
+    let UnsteadyStarts { starts, never_steady_count: never, too_few_readings_count: few } =
         UnsteadyStarts::from_trial(trial)?;
     let why = match (never, few) {
         (_, 0) => format!("no steady state at {never} of {starts} starts"),
@@ -309,7 +309,8 @@ fn unsteady_warmup_caution(trial: &TrialRecord) -> Option<String> {
     Some(format!("{} ({}): {why}", trial.trial.id, trial.trial.state))
 }
 
-/// Cautions about a trial's readings, with the mark of its row.
+/// Cautions about what a trial's contender did besides reading, with the mark that the row of the
+/// trial has.
 fn conduct_cautions(trial: &TrialRecord) -> impl Iterator<Item = String> {
     let name = format!("{} ({})", trial.trial.id, trial.trial.state);
     trial.remarks().into_iter().map(move |what| format!("{name}{}: {what}", words::CONDUCT_MARK))
@@ -317,12 +318,12 @@ fn conduct_cautions(trial: &TrialRecord) -> impl Iterator<Item = String> {
 
 fn machine_line(record: &Record) -> String {
     let machine = &record.header.machine;
-    let mut facts = vec![machine.cpu.clone().unwrap_or_else(|| "unknown processor".to_owned())];
-    facts.push(match machine.cpus {
+    let mut facts = vec![machine.cpu_model.clone().unwrap_or_else(|| "unknown processor".to_owned())];
+    facts.push(match machine.cpu_count {
         1 => "1 CPU".to_owned(),
         cpus => format!("{cpus} CPUs"),
     });
-    facts.push(format!("{} memory", Bytes(machine.memory_bytes).binary()));
+    facts.push(format!("{} memory", Bytes(machine.memory_bytes).binary_text()));
     facts.push(format!("{} {}", machine.system, machine.kernel).trim().to_owned());
     facts.extend(
         machine.hypervisor.as_ref().map(|name| format!("guest of {name}, so cold means cold in the guest")),
@@ -340,7 +341,7 @@ pub(super) fn resumption_words(it: &Resumption) -> String {
     format!(
         "the run was cut short after {after} and resumed at {}, with round {round} of the {state} readings: what was read before \
          stands, and what was read since is of other processes and other fills",
-        it.at
+        it.resumed_at
     )
 }
 

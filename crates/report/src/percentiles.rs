@@ -11,7 +11,7 @@ use readlab_model::sample::Meter;
 use readlab_model::units::Nanos;
 use readlab_system::terminal::printable::printable;
 
-pub fn percentiles(page: &Page) -> String {
+pub fn percentile_tables(page: &Page) -> String {
     page.rankings.iter().flat_map(tables_of_ranking).collect()
 }
 
@@ -31,10 +31,10 @@ fn single_reads_line(row: &RankingRow) -> String {
     let quantile = |it: &Quantile| {
         let ends = it.ci95.map(|ends| words::ends_text(ends, |ns| Nanos(ns as u64).to_string()));
         let ends = ends.unwrap_or_default();
-        format!("{} {}{ends}", it.name, Nanos(it.ns))
+        format!("{} {}{ends}", it.name, Nanos(it.latency_ns))
     };
     let quantiles: Vec<String> = latency.quantiles.iter().map(quantile).collect();
-    let reads = words::grouped(latency.reads);
+    let reads = words::grouped(latency.read_count);
     format!("single reads: {}, longest {}, of {reads}\n", quantiles.join(", "), Nanos(latency.max_ns))
 }
 

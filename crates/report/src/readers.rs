@@ -1,4 +1,4 @@
-//! The shares of several readers of one host, as a table and for programs.
+//! The shares of several readers of one host, as a table and for the JSON export.
 
 use super::words::{self, Number};
 use readlab_analysis::Estimate;
@@ -8,7 +8,7 @@ use readlab_record::{ReadersTurn, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The readers of one trial for programs.
+/// The readers of one trial, as the JSON export has them.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Readers")]
 pub struct ReadersRow {
@@ -22,11 +22,13 @@ pub struct ReadersRow {
     #[serde(rename = "readers")]
     pub reader_count: u64,
     #[serde(rename = "bytes_per_second_each")]
-    pub rate_each: f64,
+    pub bytes_per_s_each: f64,
     /// Jain's index of fairness.
     pub fairness: Estimate,
-    /// The rate of one reader divided by that of a reader alone.
-    pub of_alone: Option<Estimate>,
+    /// The rate of one of several readers divided by that of a reader alone, in the same rounds;
+    /// `null` if no reader was measured alone.
+    #[serde(rename = "of_alone")]
+    pub ratio_to_alone: Option<Estimate>,
     pub turns: Vec<ReadersTurn>,
 }
 
@@ -41,9 +43,9 @@ impl ReadersRow {
                 index: trial.index,
                 state: trial.state,
                 reader_count: it.count,
-                rate_each: it.rate_per_reader,
+                bytes_per_s_each: it.rate_per_reader,
                 fairness: it.fairness,
-                of_alone: it.ratio_to_alone,
+                ratio_to_alone: it.ratio_to_alone,
                 turns: it.trial.readers_turns.clone(),
             }
         };

@@ -1,5 +1,5 @@
-//! Pairs of rows from two rankings: the same method read cold and warm, at two locations, or under
-//! two settings of the system.
+//! Pairs of rows with the same method, which was read cold and warm, at two locations, or under two
+//! settings of the system.
 
 use super::answer::rate_or_time_words;
 use super::ranking::{Ranking, RankingRow};
@@ -7,7 +7,7 @@ use super::words::Number;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Throughput;
 
-/// The pairs of two rankings.
+/// Pairs of rows: each pair has the same method under two conditions.
 #[derive(Debug)]
 pub(super) struct RowPairs<'a> {
     /// The title, such as `From cold to warm · newlines`.
@@ -21,8 +21,8 @@ pub(super) struct RowPairs<'a> {
 
 #[derive(Debug)]
 pub(super) struct RowPair<'a> {
-    pub(super) from: &'a RankingRow,
-    pub(super) to: &'a RankingRow,
+    pub(super) first_row: &'a RankingRow,
+    pub(super) second_row: &'a RankingRow,
     /// The values of both rows: bytes per second, or nanoseconds.
     pub(super) values: [f64; 2],
 }
@@ -33,7 +33,7 @@ impl<'a> RowPairs<'a> {
     pub(super) fn cold_and_warm(rankings: &'a [Ranking]) -> Vec<RowPairs<'a>> {
         let warm = rankings.iter().filter(|it| it.state == CacheState::Warm);
         let pairs = warm.filter_map(|warm| {
-            let of = |it: &Ranking| (it.target, it.decodes, it.work);
+            let of = |it: &Ranking| (it.target, it.archive, it.work);
             let cold = rankings.iter().find(|it| it.state == CacheState::Cold && of(it) == of(warm))?;
             let same = |row: &'a RankingRow| Some([cold.rows.iter().find(|it| it.name == row.name)?, row]);
             let title = warm.title();
@@ -54,7 +54,11 @@ impl<'a> RowPairs<'a> {
         let has_rates = both.iter().flatten().all(|row| row.throughput.is_some());
         let pair = |both: [&'a RankingRow; 2]| {
             let [from, to] = both;
-            RowPair { from, to, values: both.map(|row| compared_value(row, has_rates)) }
+            RowPair {
+                first_row: from,
+                second_row: to,
+                values: both.map(|row| compared_value(row, has_rates)),
+            }
         };
         let pairs: Vec<RowPair> = both.into_iter().map(pair).collect();
         (!pairs.is_empty()).then_some(RowPairs { title, end_names, has_rates, pairs })
@@ -64,18 +68,21 @@ impl<'a> RowPairs<'a> {
 impl RowPair<'_> {
     /// How many times as fast the second row is as the first, by their medians.
     pub(super) fn speedup(&self) -> f64 {
-        let [from, to] = [self.from, self.to].map(|row| row.wall.median.max(1) as f64);
+        let [from, to] = [self.first_row, self.second_row].map(|row| row.wall.median.max(1) as f64);
         from / to
     }
 
     pub(super) fn numbers(&self) -> [Number; 2] {
         let [from, to] = self.values;
-        [Number::new(rate_or_time_words(self.from), from), Number::new(rate_or_time_words(self.to), to)]
+        [
+            Number::new(rate_or_time_words(self.first_row), from),
+            Number::new(rate_or_time_words(self.second_row), to),
+        ]
     }
 
     /// Both values in words, such as `549 MB/s to 8.92 GB/s`.
     pub(super) fn words(&self) -> String {
-        let [from, to] = [self.from, self.to].map(rate_or_time_words);
+        let [from, to] = [self.first_row, self.second_row].map(rate_or_time_words);
         format!("{from} to {to}")
     }
 }

@@ -1,4 +1,5 @@
-//! How rates grow with the number of ranks or readers, in words, as a table and for programs.
+//! How rates grow with the number of ranks or readers, in words, as a table and for the JSON
+//! export.
 
 use super::words::{self, Number};
 use readlab_analysis::scaling::{Gain, Growth, LawPoint, Scaling, ScalingLimit, ScalingPoint, Unit};
@@ -26,7 +27,7 @@ impl ScalingView {
         let languages = Languages::of_record(record);
         let view = |scaling: Scaling| {
             let language = languages.language_of(&scaling.id.method.contender).to_owned();
-            let bound = scaling.memory.map_or_else(String::new, |bound| format!("+memory={bound}"));
+            let bound = scaling.memory_bound.map_or_else(String::new, |bound| format!("+memory={bound}"));
             let name = words::state_and_id(scaling.state, &format!("{}{bound}", scaling.id));
             let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gain_words(&scaling, &gain)));
             let words_of = |limited| format!("verdict: {name}: {}", limit_words(&limited, scaling.unit));
@@ -67,7 +68,7 @@ pub(super) fn sentence(views: &[ScalingView]) -> Option<String> {
     Some(format!("{}: {}.", best.name, gain_words(&best.scaling, &gain)))
 }
 
-/// The rates of one method with different numbers of ranks or readers, for programs.
+/// The rates of one method with different numbers of ranks or readers, as the JSON export has them.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Scaling")]
 pub(super) struct ScalingExport {
@@ -81,8 +82,10 @@ pub(super) struct ScalingExport {
     points: Vec<ScalingPoint>,
     law: Option<LawExport>,
     /// What limits the method: `processors`, `shared`, `each_host` or `not_told`.
-    limited: Option<&'static str>,
-    saturated_at: Option<u64>,
+    #[serde(rename = "limited")]
+    limit: Option<&'static str>,
+    #[serde(rename = "saturated_at")]
+    saturation_count: Option<u64>,
 }
 
 /// The law fitted to the rates.
@@ -95,7 +98,8 @@ struct LawExport {
     coherence: f64,
     coherence_ci95: [f64; 2],
     /// The number of ranks or readers with the highest rate.
-    peak: Option<f64>,
+    #[serde(rename = "peak")]
+    peak_count: Option<f64>,
     predicted: Vec<PredictedRate>,
 }
 
@@ -124,17 +128,17 @@ impl ScalingExport {
             contention_ci95: ends(fitted.contention_interval()),
             coherence: fitted.law.coherence,
             coherence_ci95: ends(fitted.coherence_interval()),
-            peak: fitted.law.peak_readers(),
+            peak_count: fitted.law.peak_readers(),
             predicted: predicted.collect(),
         });
         ScalingExport {
             points: it.points,
             law,
-            limited: it.limit.as_ref().map(limit_word),
-            saturated_at: it.saturation_count,
+            limit: it.limit.as_ref().map(limit_word),
+            saturation_count: it.saturation_count,
             state: it.state,
             unit: it.unit.word(),
-            memory: it.memory.map(|bound| bound.to_string()),
+            memory: it.memory_bound.map(|bound| bound.to_string()),
             trial: it.id,
         }
     }
@@ -197,7 +201,7 @@ fn limit_words(limited: &ScalingLimit, unit: Unit) -> String {
     }
 }
 
-/// What limits the method, in one word for programs.
+/// What limits the method, as a word of the JSON export.
 fn limit_word(limited: &ScalingLimit) -> &'static str {
     match limited {
         ScalingLimit::Processors(_) => "processors",
@@ -241,7 +245,7 @@ mod tests {
     use readlab_analysis::stats::IntervalRule;
     use readlab_model::sample::Sample;
     use readlab_model::target::{TargetFacts, TargetIndex};
-    use readlab_record::{Fleet, Share, testing};
+    use readlab_record::{Fleet, ShareMode, testing};
 
     /// A record of one method. Each pair is a number of ranks, of which each reads 1 GB, and their
     /// total rate in GB/s.
@@ -249,15 +253,20 @@ mod tests {
         busy_record(rates, rounds, 0.3)
     }
 
-    /// The same record, in which the processors of each rank are busy for a share of the time.
+    /// As [`record_of_ranks`], with the processors of each rank busy for the share `busy` of the
+    /// time.
     fn busy_record(rates: &[(u32, f64)], rounds: u32, busy: f64) -> Record {
         let mut record = Record::new(testing::header());
-        record.fleet =
-            Some(Fleet { library: String::new(), share: Share::Same, ranks: Vec::new(), witness: None });
+        record.fleet = Some(Fleet {
+            mpi_library: String::new(),
+            share: ShareMode::Same,
+            ranks: Vec::new(),
+            witness: None,
+        });
         for (index, (ranks, _)) in rates.iter().enumerate() {
             let size_bytes = u64::from(*ranks) * 1_000_000_000;
-            let facts = TargetFacts { ranks: Some(*ranks), size_bytes, ..TargetFacts::default() };
-            record.add(testing::target(index, facts));
+            let facts = TargetFacts { rank_count: Some(*ranks), size_bytes, ..TargetFacts::default() };
+            record.add(testing::target_line(index, facts));
         }
         for (index, (ranks, rate)) in rates.iter().enumerate() {
             announce(&mut record, index, "rust/read", CacheState::Cold).target = TargetIndex::new(index);
@@ -294,7 +303,7 @@ mod tests {
         let [view] = &ScalingView::all(&few)[..] else { panic!("one way of reading") };
         assert!(view.lines[2].ends_with("none fitted: that takes 5 numbers of ranks and 5 rounds"));
         let mut all = record_of_ranks(&[(4, 1.0)], 6);
-        all.targets[TargetIndex::new(0)].ranks = None;
+        all.targets[TargetIndex::new(0)].rank_count = None;
         assert_eq!(ScalingView::all(&all), []);
     }
 
@@ -339,7 +348,7 @@ mod tests {
         let told = |rates: &[(u32, f64)]| {
             let mut record = record_of_ranks(rates, 6);
             record.fleet = None;
-            record.targets.iter_mut().for_each(|it| it.readers = it.ranks.take());
+            record.targets.iter_mut().for_each(|it| it.reader_count = it.rank_count.take());
             ScalingView::all(&record)[0].lines.clone()
         };
         let lines = told(&[(1, 1.0), (2, 1.9), (4, 1.95)]);

@@ -11,7 +11,7 @@ use schemars::transform::RecursiveTransform;
 
 /// A format that programs read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum JsonFormat {
     Record,
     Export,
     Comparison,
@@ -20,7 +20,7 @@ pub enum Format {
 }
 
 readlab_model::worded! {
-    Format {
+    JsonFormat {
         Record = "record",
         Export = "export",
         Comparison = "comparison",
@@ -29,35 +29,40 @@ readlab_model::worded! {
     }
 }
 
-impl Format {
-    pub const ALL: [Format; 5] =
-        [Format::Record, Format::Export, Format::Comparison, Format::Claims, Format::Verification];
+impl JsonFormat {
+    pub const ALL: [JsonFormat; 5] = [
+        JsonFormat::Record,
+        JsonFormat::Export,
+        JsonFormat::Comparison,
+        JsonFormat::Claims,
+        JsonFormat::Verification,
+    ];
 
     /// What the schema of the format describes.
     pub fn about(self) -> &'static str {
         match self {
-            Format::Record => "A line of a record; the first line is the header",
-            Format::Export => "What --export-json of a run or of `readlab report` writes",
-            Format::Comparison => "What --export-json of `readlab compare` writes",
-            Format::Claims => "What --export-json of `readlab claims` writes",
-            Format::Verification => "What `readlab verify --json` prints",
+            JsonFormat::Record => "A line of a record; the first line is the header",
+            JsonFormat::Export => "What --export-json of a run or of `readlab report` writes",
+            JsonFormat::Comparison => "What --export-json of `readlab compare` writes",
+            JsonFormat::Claims => "What --export-json of `readlab claims` writes",
+            JsonFormat::Verification => "What `readlab verify --json` prints",
         }
     }
 
     /// The text of the schema, indented, with a newline at its end.
     pub fn schema_text(self) -> String {
-        escaped::text(&self.schema(SchemaSettings::draft2020_12()))
+        escaped::json_text(&self.schema(SchemaSettings::draft2020_12()))
     }
 
     pub(super) fn schema(self, settings: SchemaSettings) -> Schema {
         let settings = settings.for_serialize().with_transform(RecursiveTransform(allow_more_fields));
         let generator = settings.into_generator();
         let mut schema = match self {
-            Format::Record => generator.into_root_schema_for::<Line>(),
-            Format::Export => json::schema(generator),
-            Format::Comparison => comparison::schema(generator),
-            Format::Claims => claims::schema(generator),
-            Format::Verification => verification::schema(generator),
+            JsonFormat::Record => generator.into_root_schema_for::<Line>(),
+            JsonFormat::Export => json::schema(generator),
+            JsonFormat::Comparison => comparison::schema(generator),
+            JsonFormat::Claims => claims::schema(generator),
+            JsonFormat::Verification => verification::schema(generator),
         };
         schema.insert("title".to_owned(), format!("readlab.{self}").into());
         schema.insert("description".to_owned(), format!("{}.", self.about()).into());

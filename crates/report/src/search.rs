@@ -1,7 +1,7 @@
 //! The number of readings of a search, compared with the number that an exhaustive run would take.
 
 use super::words::{grouped, percent, plural};
-use readlab_analysis::stats::EXHAUSTIVE_READINGS;
+use readlab_analysis::stats::EXHAUSTIVE_READINGS_PER_CANDIDATE;
 use readlab_record::{Prediction, Samples, TrialRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,19 +9,21 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct SearchView {
-    /// Settings that were read at least once.
-    pub settings: usize,
-    /// Turns that the search took.
+    /// Number of settings that were read at least once.
+    #[serde(rename = "settings")]
+    pub setting_count: usize,
+    /// Number of turns that the search took.
     #[serde(rename = "readings_searched")]
     pub search_turns: usize,
-    pub rungs: usize,
-    /// Turns of the fresh measurement, including those of the reference.
+    #[serde(rename = "rungs")]
+    pub rung_count: usize,
+    /// Number of turns of the fresh measurement, including those of the reference.
     #[serde(rename = "readings_fresh")]
     pub fresh_turns: usize,
-    /// Turns that measuring every setting would have taken.
+    /// Number of turns that measuring every setting would have taken.
     #[serde(rename = "readings_exhaustive")]
     pub exhaustive_turns: usize,
-    /// Settings that the model of the search ruled out without a reading.
+    /// Number of settings that the model of the search excluded without a reading.
     #[serde(rename = "settings_ruled_out")]
     pub ruled_out_settings: usize,
     /// The relative error with which the model predicts a reading that it has not seen.
@@ -33,26 +35,33 @@ impl SearchView {
     pub(super) fn from_trials(trials: &[&TrialRecord]) -> Option<SearchView> {
         let reading = || trials.iter().filter(|trial| !trial.trial.is_control());
         let rungs: BTreeSet<u32> =
-            reading().flat_map(|trial| &trial.searched).filter_map(|it| it.rung).collect();
-        let settings = reading().filter(|trial| !trial.searched.is_empty()).count();
+            reading().flat_map(|trial| &trial.search_samples).filter_map(|it| it.rung).collect();
+        let settings = reading().filter(|trial| !trial.search_samples.is_empty()).count();
         let predictions: Vec<Prediction> =
             reading().filter_map(|trial| trial.outcome.as_ref()?.prediction()).collect();
         (settings > 0).then(|| SearchView {
-            settings,
-            search_turns: reading().map(|trial| count_turns(&trial.searched)).sum(),
-            rungs: rungs.len(),
+            setting_count: settings,
+            search_turns: reading().map(|trial| count_turns(&trial.search_samples)).sum(),
+            rung_count: rungs.len(),
             fresh_turns: reading().map(|trial| count_turns(&trial.samples)).sum(),
-            exhaustive_turns: (settings + predictions.len()) * EXHAUSTIVE_READINGS,
+            exhaustive_turns: (settings + predictions.len()) * EXHAUSTIVE_READINGS_PER_CANDIDATE,
             ruled_out_settings: predictions.len(),
             model_error: predictions.first().map(|it| it.model_error),
         })
     }
 
     pub fn line(&self) -> String {
-        let SearchView { settings, search_turns, rungs, fresh_turns, exhaustive_turns, .. } = *self;
+        let SearchView {
+            setting_count: settings,
+            search_turns,
+            rung_count: rungs,
+            fresh_turns,
+            exhaustive_turns,
+            ..
+        } = *self;
         let share = percent((search_turns + fresh_turns) as f64 / exhaustive_turns as f64);
         let line = format!(
-            "search: {} in {}, {} and {fresh_turns} afresh, {share} of the {} that {EXHAUSTIVE_READINGS} of each would take; only fresh readings count",
+            "search: {} in {}, {} and {fresh_turns} afresh, {share} of the {} that {EXHAUSTIVE_READINGS_PER_CANDIDATE} of each would take; only fresh readings count",
             plural(settings, "setting"),
             plural(rungs, "rung"),
             plural(search_turns, "reading"),
@@ -81,9 +90,9 @@ mod tests {
     #[test]
     fn settings_that_a_search_ruled_out_are_reported_with_the_model_error() {
         let all = SearchView {
-            settings: 60,
+            setting_count: 60,
             search_turns: 75,
-            rungs: 5,
+            rung_count: 5,
             fresh_turns: 40,
             exhaustive_turns: 1480,
             ruled_out_settings: 88,

@@ -1,4 +1,5 @@
-//! The effects of settings of the system on trials, as a table, in sentences, and for programs.
+//! The effects of settings of the system on trials, as a table, in sentences, and for the JSON
+//! export.
 
 use super::document::Column;
 use super::groups;
@@ -23,7 +24,7 @@ pub struct SettingsRow {
     /// Index of the same trial under the settings that were found at the start.
     pub found_settings_trial: TrialIndex,
     /// The name of the target; `None` if the run has one target.
-    pub place: Option<String>,
+    pub target_name: Option<String>,
     pub state: CacheState,
     /// The trial's name with its settings: `rust/read+read-ahead=4MiB`.
     pub name: String,
@@ -45,15 +46,15 @@ impl SettingsRow {
         let row = |it: &SettingEffect| {
             Some(SettingsRow {
                 index: it.trial.trial.index,
-                found_settings_trial: it.found_trial.trial.index,
-                place: names.as_ref().and_then(|names| names.get(it.trial.trial.target)).cloned(),
+                found_settings_trial: it.trial_with_initial_settings.trial.index,
+                target_name: names.as_ref().and_then(|names| names.get(it.trial.trial.target)).cloned(),
                 state: it.trial.trial.state,
                 name: record.trial_name(&it.trial.trial),
                 settings: it.target.settings_words()?,
-                found_settings: it.found_target.settings_words()?,
+                found_settings: it.target_with_initial_settings.settings_words()?,
                 settings_not_read_back: settings_not_read_back(&it.target.settings),
                 wall_ns: whole(median_wall_ns(it.trial)?),
-                found_settings_wall_ns: whole(median_wall_ns(it.found_trial)?),
+                found_settings_wall_ns: whole(median_wall_ns(it.trial_with_initial_settings)?),
                 ratio: it.ratio,
             })
         };
@@ -65,14 +66,14 @@ impl SettingsRow {
     fn condition(&self) -> Condition<'_> {
         Condition {
             state: self.state,
-            place: self.place.as_deref(),
+            target_name: self.target_name.as_deref(),
             settings: &self.settings,
             found_settings: &self.found_settings,
         }
     }
 
     fn name_with_place(&self) -> String {
-        match &self.place {
+        match &self.target_name {
             Some(place) => format!("{} of {place}", self.name),
             None => self.name.clone(),
         }
@@ -83,7 +84,7 @@ fn settings_not_read_back(settings: &[SettingValue]) -> Vec<String> {
     settings.iter().filter(|it| !it.is_read_back).map(|it| it.name.clone()).collect()
 }
 
-/// The effects as a table; `None` if the run raced no settings.
+/// The effects as a table; `None` if the run compared no settings.
 pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
     let columns = [
         Column::text("state"),
@@ -104,11 +105,11 @@ pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
     Table::with_content(columns, rows.iter().map(cells))
 }
 
-/// What the rows of a line or chart have in common.
+/// The cache state, location and settings that the rows of a line or chart share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Condition<'r> {
     state: CacheState,
-    place: Option<&'r str>,
+    target_name: Option<&'r str>,
     settings: &'r str,
     found_settings: &'r str,
 }
@@ -117,11 +118,11 @@ fn rows_by_condition(rows: &[SettingsRow]) -> Vec<(Condition<'_>, Vec<&SettingsR
     groups::by_key(rows.iter().map(|row| (row.condition(), row)))
 }
 
-/// For dumbbells: pairs of the row under the found settings and the row under other settings, in
-/// one group for each cache state, location and combination of settings.
+/// The pairs of rows from which dumbbells are drawn: each trial under the found settings and under
+/// other settings, in one group for each cache state, location and combination of settings.
 pub(super) fn pairs<'a>(rows: &[SettingsRow], rankings: &'a [Ranking]) -> Vec<RowPairs<'a>> {
     let group = |(condition, rows): (Condition, Vec<&SettingsRow>)| {
-        let Condition { state, place, settings: under, found_settings: found } = condition;
+        let Condition { state, target_name: place, settings: under, found_settings: found } = condition;
         let both = rows.iter().map(|row| [row.found_settings_trial, row.index]);
         let both = both.filter_map(|both| ranking::rows_of_pair(rankings, both));
         let of_place = place.map_or_else(String::new, |place| format!(" · {place}"));
@@ -135,7 +136,7 @@ pub(super) fn pairs<'a>(rows: &[SettingsRow], rankings: &'a [Ranking]) -> Vec<Ro
 /// that are faster and slower than under the found settings.
 pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
     let line = |(condition, rows): (Condition, Vec<&SettingsRow>)| {
-        let Condition { state, place, settings: under, found_settings: found } = condition;
+        let Condition { state, target_name: place, settings: under, found_settings: found } = condition;
         let of_place = place.map_or_else(String::new, |place| format!(", {place}"));
         let count =
             |significance| rows.iter().filter(|row| row.ratio.significance() == Some(significance)).count();
@@ -154,7 +155,7 @@ pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
 }
 
 /// The effect of settings on one trial: how many times as fast it is as the same trial under the
-/// settings that were found. For programs.
+/// settings that were found. This is the form of the JSON export.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SettingEffect")]
 pub(super) struct SettingEffectExport<'a> {
@@ -163,10 +164,12 @@ pub(super) struct SettingEffectExport<'a> {
     state: CacheState,
     settings: &'a [SettingValue],
     /// Index of the same trial under the settings that were found at the start.
-    found: TrialIndex,
+    #[serde(rename = "found")]
+    found_settings_trial: TrialIndex,
     #[serde(flatten)]
     factor: SharedRatio,
-    clear: Option<Significance>,
+    #[serde(rename = "clear")]
+    significance: Option<Significance>,
     /// Number of rounds that hold both trials.
     pairs: usize,
 }
@@ -178,9 +181,9 @@ impl<'a> SettingEffectExport<'a> {
             index: it.trial.trial.index,
             state: it.trial.trial.state,
             settings: &it.target.settings,
-            found: it.found_trial.trial.index,
+            found_settings_trial: it.trial_with_initial_settings.trial.index,
             factor: it.ratio,
-            clear: it.significance(),
+            significance: it.significance(),
             pairs: it.ratio.pairs,
         };
         setting_effects(record).into_iter().map(export).collect()
@@ -196,7 +199,7 @@ mod tests {
         SettingsRow {
             index: TrialIndex::new(1),
             found_settings_trial: TrialIndex::new(0),
-            place: None,
+            target_name: None,
             state: CacheState::Cold,
             name: format!("{name}+read-ahead=4MiB"),
             settings: "read-ahead=4MiB".to_owned(),
@@ -223,13 +226,13 @@ mod tests {
             "{shown}"
         );
         assert!(lines(&[]).is_empty() && table(&[]).is_none());
-        rows[1].place = Some("there/f".to_owned());
+        rows[1].target_name = Some("there/f".to_owned());
         let of_places = lines(&rows);
         assert_eq!(of_places.len(), 2, "a line for each place");
         let there = "settings: cold, there/f, read-ahead=4MiB beside read-ahead=128KiB: of 1 method";
         assert!(of_places[1].starts_with(there), "{of_places:?}");
         assert!(table(&rows).unwrap().markdown().contains("rust/direct+read-ahead=4MiB of there/f"));
-        rows[1].place = None;
+        rows[1].target_name = None;
         rows.iter_mut().for_each(|row| row.settings_not_read_back = vec!["read-ahead".to_owned()]);
         let line = &lines(&rows)[0];
         assert!(line.ends_with("0 slower; not proven: no command reads read-ahead back (--read)"), "{line}");

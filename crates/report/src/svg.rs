@@ -1,13 +1,13 @@
 //! The building blocks of charts: a scale from values to coordinates, its ticks, and the marks that
 //! charts consist of.
 //!
-//! Marks have CSS classes and no colours, so the same drawing works in light, in dark and on paper.
-//! Coordinates are rounded to a tenth of a unit, which keeps files small and snapshots stable. A
-//! scale always returns a finite coordinate. No charting crate is used: the known ones write
-//! colours into every mark and leave out what a screen reader needs.
+//! Marks have CSS classes and no colours, so the same drawing can be shown in the light and the
+//! dark theme and on paper. Coordinates are rounded to a tenth of a unit, which keeps files small
+//! and snapshots stable. A scale always returns a finite coordinate. No charting crate is used: the
+//! known ones write colours into every mark and leave out what a screen reader needs.
 
 use readlab_model::units::{Bytes, Nanos, Throughput};
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{Element, element, text_element};
 use std::fmt::Write;
 
 /// Maps values to coordinates along one direction.
@@ -146,7 +146,7 @@ pub(super) fn bar(class: &str, corner: [f64; 2], size: [f64; 2]) -> Element {
 /// Text that starts, is centred or ends at a point, depending on its class (`start`, `middle`,
 /// `end`).
 pub(super) fn text(class: &str, at: [f64; 2], raw: &str) -> Element {
-    with_coordinates(words("text", raw).class(class), ["x", "y"], at)
+    with_coordinates(text_element("text", raw).class(class), ["x", "y"], at)
 }
 
 /// Round dots as a single path: strokes of zero length with round ends.

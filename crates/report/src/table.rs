@@ -41,7 +41,7 @@ impl Table {
         let aligned =
             |column: &Column, text: &str| if column.is_number() { right_cell(text) } else { left_cell(text) };
         let titles = self.columns.iter().map(|column| aligned(column, &column.title));
-        let mut grid = Grid::new(titles, style.color);
+        let mut grid = Grid::new(titles, style.may_use_color);
         for row in &self.rows {
             let cells = self.columns.iter().zip(row);
             grid.add_row(cells.map(|(column, cell)| aligned(column, &cell.text_or_none())));

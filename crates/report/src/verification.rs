@@ -20,7 +20,8 @@ pub struct Fault {
     pub request: String,
     pub reason: String,
     /// A shell command that repeats the violation.
-    pub repeat: String,
+    #[serde(rename = "repeat")]
+    pub repeat_command: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -106,7 +107,11 @@ impl MethodReport {
 }
 
 pub fn json(contenders: &[ContenderReport]) -> String {
-    escaped::text(&Document { schema: SCHEMA_NAME, version: SCHEMA_VERSION, content: Content { contenders } })
+    escaped::json_text(&Document {
+        schema: SCHEMA_NAME,
+        version: SCHEMA_VERSION,
+        content: Content { contenders },
+    })
 }
 
 pub(super) fn schema(generator: SchemaGenerator) -> Schema {
@@ -120,7 +125,8 @@ mod tests {
     #[test]
     fn every_verdict_is_serialized_with_the_name_of_its_method() {
         let words = |word: &str| word.to_owned();
-        let fault = Fault { request: words("newlines"), reason: words("wrong"), repeat: words("again") };
+        let fault =
+            Fault { request: words("newlines"), reason: words("wrong"), repeat_command: words("again") };
         for (verdict, written) in [
             (Verdict::Ok, r#""verdict":"ok""#),
             (

@@ -25,9 +25,9 @@ pub(super) struct UnsteadyStarts {
     /// Number of starts of the contender.
     pub(super) starts: usize,
     /// Number of starts that never became steady.
-    pub(super) never_steady: usize,
+    pub(super) never_steady_count: usize,
     /// Number of starts with too few readings to tell.
-    pub(super) too_few_readings: usize,
+    pub(super) too_few_readings_count: usize,
 }
 
 /// In a terminal, up to this many similar warnings have a line each. More warnings share one line.
@@ -41,13 +41,17 @@ impl UnsteadyStarts {
         let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
         let (never, few) = (ended(WarmupEnd::NoSteadyState), ended(WarmupEnd::TooFewReadings));
         let starts = trial.warmups.len();
-        (never + few > 0).then_some(UnsteadyStarts { starts, never_steady: never, too_few_readings: few })
+        (never + few > 0).then_some(UnsteadyStarts {
+            starts,
+            never_steady_count: never,
+            too_few_readings_count: few,
+        })
     }
 
     fn causes(self) -> impl Iterator<Item = (&'static str, usize)> {
         let both = [
-            ("no steady state", self.never_steady),
-            ("too few readings to tell a steady state", self.too_few_readings),
+            ("no steady state", self.never_steady_count),
+            ("too few readings to tell a steady state", self.too_few_readings_count),
         ];
         both.into_iter().filter(|(_, starts)| *starts > 0)
     }
@@ -129,11 +133,11 @@ pub fn cautions(record: &Record) -> Vec<String> {
 
 /// A warning group with a line for each interruption of the run; `None` without interruptions.
 fn resumption_warning(record: &Record) -> Option<WarningGroup> {
-    let times = record.resumed.len();
+    let times = record.resumptions.len();
     (times > 0).then(|| WarningGroup {
         cause: "the run was cut short and resumed".to_owned(),
         extent: if times == 1 { "once".to_owned() } else { format!("{times} times") },
-        lines: record.resumed.iter().map(super::page::resumption_words).collect(),
+        lines: record.resumptions.iter().map(super::page::resumption_words).collect(),
     })
 }
 
@@ -262,7 +266,7 @@ mod tests {
         for (index, path) in ["/data/a", "/data/b"].into_iter().enumerate() {
             let cautions = vec!["it is sparse".to_owned()];
             let facts = TargetFacts { path: path.into(), cautions, ..TargetFacts::default() };
-            record.add(testing::target(index, facts));
+            record.add(testing::target_line(index, facts));
         }
         let groups = WarningGroup::all(&record, None);
         assert_eq!((groups.len(), groups[0].extent.as_str()), (1, "2 targets"));

@@ -85,7 +85,7 @@ pub(super) fn is_clear_tie(ci95: Interval) -> bool {
     ci95.holds(1.0) && !are_ends_too_far_apart([ci95.low, ci95.high])
 }
 
-/// Why a number has no interval.
+/// The reason why the number of a trial with one reading has no interval.
 pub const ONE_READING: &str = "1 reading";
 pub(super) const ONE_ROUND: &str = "1 round";
 
@@ -95,7 +95,7 @@ pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
     let [low, high] = summary.median_ci95?;
     Some(match MeasuredNumber::time(summary).wide_ends() {
         Some(WideEnds::Range(range)) => range,
-        Some(WideEnds::SayNothing) => TOO_FAR_APART.to_owned(),
+        Some(WideEnds::TooFarApart) => TOO_FAR_APART.to_owned(),
         None => {
             let percent = 100.0 * float(high - low) / 2.0 / float(summary.median.max(1));
             format!("±{} %", two_digits(percent))
@@ -110,8 +110,8 @@ pub(super) fn median_or_mean(summary: &Summary, center: Center) -> String {
     }
 }
 
-/// Half the interval of a median in percent, or the standard deviation of a mean. Without these,
-/// the reason why there is none.
+/// Half the interval of a median in percent, or the standard deviation of a mean. If the summary
+/// has neither, the reason.
 pub(super) fn scatter(summary: &Summary, center: Center) -> String {
     let scatter = match center {
         Center::Median => plus_minus(summary),
@@ -243,7 +243,7 @@ fn two_digits(percent: f64) -> String {
     format!("{percent:.decimals$}")
 }
 
-/// Number of processors in use on average, such as `1.93 cores`.
+/// The number of processors in use on average, as text, such as `1.93 cores`.
 pub(super) fn cores_words(cores: f64) -> String {
     format!("{cores:.2} cores")
 }
@@ -252,7 +252,7 @@ pub(super) fn meter_value(meter: Meter, value: u64) -> String {
     match meter.unit() {
         MeterUnit::Nanoseconds => Nanos(value).to_string(),
         MeterUnit::Bytes => Bytes(value).to_string(),
-        MeterUnit::Memory => Bytes(value).binary(),
+        MeterUnit::Memory => Bytes(value).binary_text(),
         MeterUnit::Count => grouped(value),
     }
 }

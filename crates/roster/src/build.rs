@@ -10,7 +10,7 @@ use readlab_catalog::roster::RosterEntry;
 use readlab_system::file_status::FileStatus;
 use readlab_system::folder::folder_of;
 use readlab_system::interrupt;
-use readlab_system::program::{self, CommandLine, ReadError};
+use readlab_system::program::{self, CommandLine, ProgramError};
 use readlab_system::trust::{self, Distrust};
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -81,7 +81,7 @@ impl BuildDir {
     /// for a contender that is not built.
     pub fn for_entry(entry: &RosterEntry) -> Result<Option<BuildDir>, BuildError> {
         let Some(name) = &entry.sources else { return Ok(None) };
-        let sources = match &entry.file {
+        let sources = match &entry.roster_path {
             Some(roster) => std::path::absolute(folder_of(roster).join(name)),
             None => sources::extracted_folder(name),
         };
@@ -115,7 +115,7 @@ impl BuildDir {
     /// The programs that build the contender, each with path, size and modification time. They are
     /// not started.
     fn compilers_text(&self, entry: &RosterEntry) -> String {
-        let programs = entry.dependency.iter().filter_map(|words| words.first());
+        let programs = entry.dependency_checks.iter().filter_map(|words| words.first());
         let found = programs.map(|program| {
             let program = fill_placeholders(program, Some(self));
             find_program(&program).and_then(|path| Some((path.metadata().ok()?, path))).map_or_else(
@@ -138,7 +138,7 @@ impl BuildDir {
         loop {
             match folder.try_lock() {
                 Ok(()) => return Ok(folder),
-                Err(TryLockError::WouldBlock) if interrupt::requested() => {
+                Err(TryLockError::WouldBlock) if interrupt::is_stop_requested() => {
                     return Err(BuildError::Interrupted);
                 }
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
@@ -171,8 +171,8 @@ impl BuildDir {
                         log: path,
                     });
                 }
-                Err(ReadError::Timeout(_)) => return Err(BuildError::TooLong { log: path }),
-                Err(ReadError::Interrupted) => return Err(BuildError::Interrupted),
+                Err(ProgramError::Timeout(_)) => return Err(BuildError::TooLong { log: path }),
+                Err(ProgramError::Interrupted) => return Err(BuildError::Interrupted),
                 Err(error) => {
                     let message = format!("{}: {error}", line.program.display());
                     return Err(BuildError::Failed { message, log: path });
@@ -205,13 +205,13 @@ pub trait Build {
     /// dependency.
     fn build(&self) -> Result<(), BuildError>;
 
-    /// Builds the contender unless it is built. Calls `about_to` before the build begins, but not
-    /// if a dependency is missing.
-    fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError>;
+    /// Builds the contender unless it is built with the present compilers. Calls `about_to` before
+    /// the build begins. A missing dependency is an error before that.
+    fn build_if_needed(&self, about_to: impl FnOnce()) -> Result<(), BuildError>;
 
     fn command(&self) -> Result<CommandLine, BuildError>;
 
-    /// The error for the first required program that is not installed; `None` if all are.
+    /// The error for the first dependency that is missing; `None` if all are installed.
     fn missing_dependency(&self, place: &BuildDir) -> Option<BuildError>;
 }
 
@@ -225,7 +225,7 @@ impl Build for RosterEntry {
         build_locked(self, &place)
     }
 
-    fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
+    fn build_if_needed(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
         let Some(place) = BuildDir::for_entry(self)?.filter(|place| !place.is_built(self)) else {
             return Ok(());
         };
@@ -247,7 +247,7 @@ impl Build for RosterEntry {
     }
 
     fn missing_dependency(&self, place: &BuildDir) -> Option<BuildError> {
-        self.dependency.iter().find_map(|words| {
+        self.dependency_checks.iter().find_map(|words| {
             let line = match command_line(self, words, Some(place)) {
                 Ok(line) => line,
                 Err(error) => return Some(error),
@@ -289,7 +289,7 @@ pub(super) fn command_line(
 /// their entries. Programs on the PATH are trusted, because the user chose the PATH.
 fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
     if let Some(place) = place {
-        trust::check_found_above(&place.sources)?;
+        trust::check_configuration_above(&place.sources)?;
     }
     let folder = place.map_or(Path::new(""), BuildDir::sources_folder);
     let is_path = |(index, word): &(usize, &String)| {
@@ -304,7 +304,7 @@ fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) 
     let in_environment =
         lists.flat_map(|list| env::split_paths(&list).collect::<Vec<_>>()).flat_map(folder_with_entries);
     let sources = place.map(|place| place.sources.clone());
-    let of_entry = entry.file.clone().into_iter().chain(sources);
+    let of_entry = entry.roster_path.clone().into_iter().chain(sources);
     of_entry.chain(paths).chain(in_environment).try_for_each(|path| trust::check(&path))
 }
 
@@ -343,7 +343,9 @@ fn dependency_error(line: &CommandLine, folder: &Path) -> Option<String> {
     match program::run_to_end(line, folder, &said, DEPENDENCY_TIMEOUT) {
         Ok(status) if status.success() => None,
         Ok(status) => Some(last_line_or_status(said, status)),
-        Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),
+        Err(ProgramError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => {
+            Some("not found".to_owned())
+        }
         Err(error) => Some(error.to_string()),
     }
 }
@@ -423,11 +425,11 @@ mod tests {
             "dependency = [['{sources}/cc.sh', '--version']]\nbuild = [['./cc.sh']]\nrun = ['x']",
         );
         let built = || fs::read_to_string(folder.path().join("count")).unwrap_or_default().lines().count();
-        entry.build_once(|| {}).unwrap();
-        entry.build_once(|| panic!("it is built")).unwrap();
+        entry.build_if_needed(|| {}).unwrap();
+        entry.build_if_needed(|| panic!("it is built")).unwrap();
         assert_eq!(built(), 1);
         version("'built again'");
-        entry.build_once(|| {}).unwrap();
+        entry.build_if_needed(|| {}).unwrap();
         assert_eq!(built(), 2);
     }
 
@@ -465,7 +467,7 @@ mod tests {
             entry(folder.path(), "build = [['sh', '-c', 'mkdir -p build; echo >>count']]\nrun = ['x']");
         let second = RosterEntry { name: "y".to_owned(), ..first.clone() };
         for entry in [&first, &second, &first, &second] {
-            entry.build_once(|| {}).unwrap();
+            entry.build_if_needed(|| {}).unwrap();
         }
         assert_eq!(fs::read_to_string(folder.path().join("count")).unwrap().lines().count(), 2);
     }
@@ -474,10 +476,10 @@ mod tests {
     fn a_contender_without_a_build_still_needs_its_runtime() {
         let folder = tempfile::tempdir().unwrap();
         let there = entry(folder.path(), "dependency = [['true']]\nrun = ['true']");
-        there.build_once(|| panic!("there is nothing to build")).unwrap();
+        there.build_if_needed(|| panic!("there is nothing to build")).unwrap();
         there.build().unwrap();
         let absent = entry(folder.path(), "dependency = [['no-such-runtime']]\nrun = ['no-such-runtime']");
-        absent.build_once(|| panic!("there is nothing to build")).unwrap();
+        absent.build_if_needed(|| panic!("there is nothing to build")).unwrap();
         assert_eq!(absent.build().unwrap_err().to_string(), "it needs no-such-runtime: not found");
         assert_eq!(absent.query().unwrap_err().to_string(), "it needs no-such-runtime: not found");
     }
@@ -496,7 +498,7 @@ mod tests {
         let text =
             "dependency = [['no-such-compiler', '--version']]\nbuild = [['no-such-compiler']]\nrun = ['x']";
         let missing = entry(folder.path(), text);
-        let built_once = missing.build_once(|| panic!("nothing is built where the compiler is missing"));
+        let built_once = missing.build_if_needed(|| panic!("nothing is built where the compiler is missing"));
         for error in [missing.build(), built_once] {
             assert_eq!(error.unwrap_err().to_string(), "it needs no-such-compiler: not found");
         }

@@ -11,7 +11,7 @@ use readlab_model::trial::MethodId;
 use readlab_protocol::{Cache, MethodLine};
 use readlab_record::Receipt;
 use readlab_system::program::CommandLine;
-use readlab_system::visit::processors;
+use readlab_system::visit::processor_count;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::thread;
@@ -31,9 +31,9 @@ pub enum Participation {
     /// The contender does not take part.
     LeftOut,
     /// The contender takes part if it is already built, and is otherwise absent.
-    AsBuilt,
+    IfBuilt,
     /// The contender is built first, unless it is already built.
-    Built,
+    AfterBuild,
 }
 
 /// A step of the search for contenders that can take part.
@@ -54,7 +54,7 @@ impl Contenders {
         found
     }
 
-    /// Builds the contenders whose participation is [`Participation::Built`], and then queries all
+    /// Builds the contenders whose participation is [`Participation::AfterBuild`], and queries all
     /// that take part. Calls `about_to` before each step.
     pub fn build_and_discover(
         roster: &Roster,
@@ -66,8 +66,10 @@ impl Contenders {
         let mut ready = Vec::new();
         for (entry, how) in entries.filter(|(_, how)| *how != Participation::LeftOut) {
             let built = match how {
-                Participation::Built => entry.build_once(|| about_to(DiscoveryStep::Building(&entry.name))),
-                Participation::AsBuilt | Participation::LeftOut => Ok(()),
+                Participation::AfterBuild => {
+                    entry.build_if_needed(|| about_to(DiscoveryStep::Building(&entry.name)))
+                }
+                Participation::IfBuilt | Participation::LeftOut => Ok(()),
             };
             match built {
                 Ok(()) => ready.push(entry),
@@ -82,16 +84,16 @@ impl Contenders {
     /// Queries as many contenders at once as there are processors, because some runtimes take
     /// tenths of a second to start.
     fn query(&mut self, entries: &[&RosterEntry]) {
-        for some in entries.chunks(processors()) {
+        for some in entries.chunks(processor_count()) {
             let answers: Vec<_> = thread::scope(|scope| {
                 let asked: Vec<_> = some.iter().map(|entry| scope.spawn(|| entry.query())).collect();
                 asked.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
             });
-            some.iter().zip(answers).for_each(|(entry, answer)| self.record_answer(entry, answer));
+            some.iter().zip(answers).for_each(|(entry, answer)| self.add_query_result(entry, answer));
         }
     }
 
-    fn record_answer(&mut self, entry: &RosterEntry, answer: Result<Contender, SessionError>) {
+    fn add_query_result(&mut self, entry: &RosterEntry, answer: Result<Contender, SessionError>) {
         match answer {
             Ok(contender) => self.contenders.push(contender),
             Err(error @ (SessionError::Unavailable(_) | SessionError::NotStarted { .. })) => {
@@ -111,6 +113,7 @@ impl Contenders {
         self.absent.insert(entry.name.clone(), reason);
     }
 
+    /// The contenders that answered.
     pub fn present(&self) -> &[Contender] {
         &self.contenders
     }
@@ -128,6 +131,8 @@ impl Contenders {
         self.contender(&id.contender)?.methods.iter().find(|method| method.method == id.method)
     }
 
+    /// True if the method shows a limit of the machine or of readlab instead of reading a file in a
+    /// way that is compared.
     pub fn is_control(&self, id: &MethodId) -> bool {
         self.method(id).is_some_and(|method| method.cache == Cache::None)
     }
@@ -158,13 +163,13 @@ impl Query for RosterEntry {
         let command = command_line(self, &self.run, place.as_ref()).map_err(unavailable_error)?;
         match receipt_and_methods(self, &command, time_limit) {
             Ok((mut receipt, methods)) => {
-                receipt.language = self.language.clone().filter(|_| self.file.is_some());
+                receipt.language = self.language.clone().filter(|_| self.roster_path.is_some());
                 Ok(Contender {
                     command,
                     receipt,
                     methods,
                     warmup: self.warmup,
-                    collects_garbage: self.collects,
+                    collects_garbage: self.collects_garbage,
                 })
             }
             Err(SessionError::Interrupted) => Err(SessionError::Interrupted),
@@ -188,8 +193,8 @@ fn receipt_and_methods(
 ) -> Result<(Receipt, Vec<MethodLine>), SessionError> {
     let mut listing = command.clone();
     listing.args.push("methods".into());
-    let mut session = Session::launch_within(&entry.name, &listing, time_limit)?.hello()?;
-    let methods = session.methods()?;
+    let mut session = Session::launch_within(&entry.name, &listing, time_limit)?.receive_hello()?;
+    let methods = session.read_methods()?;
     Ok((session.receipt, methods))
 }
 
@@ -211,10 +216,10 @@ mod tests {
         let roster = Roster::load(&path).unwrap();
         let found = |how| Contenders::build_and_discover(&roster, |_| how, |_| {});
         assert!(found(Participation::LeftOut).absent().is_empty());
-        let as_built = found(Participation::AsBuilt);
+        let as_built = found(Participation::IfBuilt);
         assert_eq!(as_built.absent()["x"], "not built yet: `readlab build x` builds it");
         assert!(!folder.path().join("build").exists());
-        assert!(!found(Participation::Built).absent()["x"].starts_with("not built"));
+        assert!(!found(Participation::AfterBuild).absent()["x"].starts_with("not built"));
         assert!(folder.path().join("build").exists());
     }
 }

@@ -64,8 +64,9 @@ impl Contender {
         work: Work,
     ) -> Result<ResolvedMethod, ResolveError> {
         let named = |name: &str| self.methods.iter().find(|method| method.method == name);
-        let method =
-            named(&id.method).or_else(|| named(ANY_METHOD)).ok_or_else(|| self.unknown_method(&id.method))?;
+        let method = named(&id.method)
+            .or_else(|| named(ANY_METHOD))
+            .ok_or_else(|| self.unknown_method_error(&id.method))?;
         if let Some(reason) = &method.unavailable {
             return Err(ResolveError::Unavailable(reason.clone()));
         }
@@ -77,7 +78,7 @@ impl Contender {
         Ok(ResolvedMethod { id, params: params.resolve(method)?, method: method.clone() })
     }
 
-    fn unknown_method(&self, method: &str) -> ResolveError {
+    fn unknown_method_error(&self, method: &str) -> ResolveError {
         let known: Vec<&str> = self.methods.iter().map(|method| method.method.as_str()).collect();
         ResolveError::UnknownMethod {
             contender: self.receipt.contender.clone(),
@@ -86,7 +87,8 @@ impl Contender {
         }
     }
 
-    /// The command that starts the contender with these words, which may be invalid.
+    /// The command that starts the contender with these words after its own. A verification passes
+    /// invalid words, too.
     pub fn command_with(&self, words: impl IntoIterator<Item = OsString>) -> CommandLine {
         let mut command = self.command.clone();
         command.args.extend(words);

@@ -9,7 +9,7 @@
 //! Hot and Cold* (OOPSLA 2017): "no steady state" is a possible result, and so is a steady state
 //! that is slower than the start.
 
-use crate::{count, float, median};
+use crate::{count_as_float, float, median};
 use serde::Serialize;
 
 /// Whether and when a series reaches a steady state.
@@ -33,7 +33,7 @@ pub enum Steadiness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trend {
-    /// The same level from the start.
+    /// The steady level is that of the start.
     Flat,
     /// The level at the end is faster than at the start.
     Warmup,
@@ -47,7 +47,7 @@ const READINGS_MIN: usize = 20;
 const SEGMENT_READINGS_MIN: usize = 4;
 /// Penalty for each cut, in noise variances times `ln n`.
 const CUT_PENALTY_FACTOR: f64 = 4.0;
-/// A level that differs from the last level by less than half a percent counts as the same level.
+/// A level that differs from the last level by at most half a percent counts as the same level.
 const SAME_LEVEL_SHARE_MAX: f64 = 0.005;
 
 /// Judges a series of wall times in nanoseconds, in the order in which they were taken.
@@ -77,8 +77,9 @@ pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
     Steadiness::Steady { from, trend }
 }
 
-/// Replaces each reading that is more than four noise standard deviations from the median of its
-/// five neighbours by that median (Hampel filter), so that a single interruption is not a level.
+/// Replaces each reading that is more than four noise standard deviations from the median of the
+/// five readings around it by that median (Hampel filter), so that a single interruption is not a
+/// level.
 fn without_spikes(logs: &[f64]) -> Vec<f64> {
     let reach = 4.0 * noise_sd(logs);
     let near = |at: usize| {
@@ -107,9 +108,9 @@ fn segment_starts(logs: &[f64]) -> Vec<usize> {
         squares.push(squares[squares.len() - 1] + (log - logs[0]).powi(2));
     }
     let cost = |from: usize, to: usize| {
-        squares[to] - squares[from] - (sums[to] - sums[from]).powi(2) / count(to - from)
+        squares[to] - squares[from] - (sums[to] - sums[from]).powi(2) / count_as_float(to - from)
     };
-    let penalty = CUT_PENALTY_FACTOR * count(n).ln() * noise_sd(logs).powi(2);
+    let penalty = CUT_PENALTY_FACTOR * count_as_float(n).ln() * noise_sd(logs).powi(2);
     let mut best = vec![f64::INFINITY; n + 1];
     best[0] = -penalty;
     let mut previous = vec![0; n + 1];
@@ -130,11 +131,11 @@ fn segment_starts(logs: &[f64]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Noise;
+    use crate::SeededRandom;
 
     /// A series with these levels in milliseconds and 1 % of noise.
     fn series(seed: u64, levels: impl IntoIterator<Item = f64>) -> Vec<u64> {
-        let mut noise = Noise::new(seed);
+        let mut noise = SeededRandom::new(seed);
         levels.into_iter().map(|ms| (ms * 1e6 * (0.01 * noise.normal()).exp()) as u64).collect()
     }
 

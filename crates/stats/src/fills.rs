@@ -1,8 +1,8 @@
-//! The spread between fillings of the page cache: a warm file that is evicted and filled again has
-//! a different read time. One `fill` is one filling of the page cache.
+//! The spread between fillings of the page cache: after a warm file is evicted and filled again,
+//! its read time is different. One `fill` is one filling of the page cache.
 
 use crate::median;
-use crate::number::{count, mean, squares_about_mean};
+use crate::number::{count_as_float, mean, sum_of_squares_about_mean};
 use crate::observation::Observation;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,7 +50,7 @@ pub fn fill_spread<O: Into<Observation>>(walls_ns: impl IntoIterator<Item = O>) 
     let medians: Vec<f64> = fills.iter().map(|fill| fill.median_wall_ns).collect();
     let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = medians.iter().copied().fold(0.0, f64::max);
-    let variance = squares_about_mean(&medians) / (count(medians.len()) - 1.0);
+    let variance = sum_of_squares_about_mean(&medians) / (count_as_float(medians.len()) - 1.0);
     Some(FillSpread {
         range: largest / smallest - 1.0,
         cv: variance.sqrt() / mean(&medians),
@@ -61,14 +61,15 @@ pub fn fill_spread<O: Into<Observation>>(walls_ns: impl IntoIterator<Item = O>) 
 
 fn between_share(groups: &[Vec<f64>]) -> Option<f64> {
     let all = groups.concat();
-    let (n, k) = (count(all.len()), count(groups.len()));
+    let (n, k) = (count_as_float(all.len()), count_as_float(groups.len()));
     if all.len() == groups.len() {
         return None;
     }
-    let within = groups.iter().map(|group| squares_about_mean(group)).sum::<f64>();
-    let between = (squares_about_mean(&all) - within).max(0.0) / (k - 1.0);
+    let within = groups.iter().map(|group| sum_of_squares_about_mean(group)).sum::<f64>();
+    let between = (sum_of_squares_about_mean(&all) - within).max(0.0) / (k - 1.0);
     let within = within / (n - k);
-    let even = (n - groups.iter().map(|group| count(group.len()).powi(2)).sum::<f64>() / n) / (k - 1.0);
+    let even =
+        (n - groups.iter().map(|group| count_as_float(group.len()).powi(2)).sum::<f64>() / n) / (k - 1.0);
     let component = ((between - within) / even).max(0.0);
     let total = component + within;
     (total > 0.0).then(|| component / total)

@@ -14,13 +14,15 @@
 
 use crate::interval::Confidence;
 
-/// Up to this many rounds, only the margins of [`crate::find_stops`] decide.
+/// Without an indifference zone, only the margins of [`crate::find_stops`] decide up to this many
+/// rounds.
 pub(crate) const QUALIFYING_ROUNDS: u32 = 5;
 
 /// Number of rounds before the first interim analysis.
 const FIRST_ANALYSIS_ROUNDS: u32 = 8;
 
-/// The error of the first interim analysis: the smallest that eight pairs can reach.
+/// The error of the first interim analysis, just above 0.00625: eight pairs have no interval at a
+/// smaller error.
 const FIRST_ANALYSIS_ERROR: f64 = 0.0065;
 
 /// The error of every later interim analysis.

@@ -1,12 +1,12 @@
 //! An interval, and the confidence at which it holds the true value.
 
-use crate::number::{count, sorted};
+use crate::number::{count_as_float, sorted};
 use crate::quantile;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-/// Beyond this number of comparisons, the share of trials that are called slower by chance hardly
-/// grows.
+/// The largest number of comparisons by which an error is divided: with more comparisons, hardly
+/// more trials are called slower by chance.
 const COMPARISONS_MAX: usize = 7;
 
 /// A range that holds the true value with a given confidence.
@@ -44,7 +44,7 @@ impl IntervalRule {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct RuledInterval {
+pub struct IntervalWithRule {
     #[serde(flatten)]
     pub ends: Interval,
     pub rule: IntervalRule,
@@ -56,10 +56,10 @@ pub(crate) struct RuledEnds {
     interval: Option<IntervalRule>,
 }
 
-impl RuledInterval {
+impl IntervalWithRule {
     /// Serializes the ends as a list, and the rule beside them.
     pub(crate) fn serialize_ends<S: Serializer>(
-        it: &Option<RuledInterval>,
+        it: &Option<IntervalWithRule>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let (ci95, interval) = (it.map(|it| [it.ends.low, it.ends.high]), it.map(|it| it.rule));
@@ -67,8 +67,8 @@ impl RuledInterval {
     }
 }
 
-/// The error probability of an interval: how often it may miss the true value, on both sides
-/// together.
+/// The confidence of an interval, kept as its error probability: how often the interval may miss
+/// the true value, on both sides together.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Confidence {
     two_sided_error: f64,
@@ -114,8 +114,8 @@ impl Interval {
 }
 
 impl Confidence {
-    /// The confidence of reported intervals, except `Confidence::DECIDED`: 5 of 100 miss the true
-    /// value.
+    /// The confidence of reported intervals, except those with `Confidence::DECIDED`: 5 of 100 miss
+    /// the true value.
     pub const REPORTED: Confidence = Confidence { two_sided_error: 0.05 };
 
     /// The confidence of a ratio of readings that also decided when the race ended
@@ -140,7 +140,7 @@ impl Confidence {
     /// races show that this is enough.
     pub(crate) fn against_chosen(comparisons: usize) -> Confidence {
         let comparisons = comparisons.clamp(1, COMPARISONS_MAX);
-        Confidence::with_error(Confidence::REPORTED.error() / count(comparisons))
+        Confidence::with_error(Confidence::REPORTED.error() / count_as_float(comparisons))
     }
 
     /// The share of experiments in which the interval misses the true value.

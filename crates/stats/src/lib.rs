@@ -47,18 +47,18 @@ mod unpaired;
 pub use changepoint::{Steadiness, Trend, steadiness};
 pub use difference::{Difference, difference};
 pub use fills::{FillMedian, FillSpread, fill_spread};
-pub use interval::{Confidence, Interval, IntervalRule, RuledInterval};
-pub use noise::{Noise, NoiseKind};
+pub use interval::{Confidence, Interval, IntervalRule, IntervalWithRule};
+pub use noise::{NoiseKind, SeededRandom};
 pub use noise_model::{ModelCoverage, NoiseModel, TrueMedians};
-pub use number::{count, float, mean, sorted, whole};
+pub use number::{count_as_float, float, mean, sorted, whole};
 pub use observation::Observation;
-pub use ratio::{Ratio, Significance, ratio_at};
+pub use ratio::{Ratio, Significance, ratio_interval};
 pub use regression::{
     AbsoluteErrors, FittedLine, LeastSquares, RelativeErrors, TheilSen, least_squares, theil_sen,
     theil_sen_intervals, weighted_least_squares,
 };
-pub use scalability::{FittedLaw, LAW_ROUNDS_MIN, Law, READER_COUNTS_MIN};
-pub use search::{EXHAUSTIVE_READINGS, PredictedRatio, Search, SearchRules, Setting};
+pub use scalability::{FittedLaw, LAW_ROUNDS_MIN, READER_COUNTS_MIN, ScalabilityLaw};
+pub use search::{EXHAUSTIVE_READINGS_PER_CANDIDATE, PredictedRatio, Search, SearchRules, SearchSetting};
 pub use shared_variance::{SharedLocation, SharedRatio, SharedVariance};
 pub use sign_test::median_interval;
 pub use stopping::{Indifference, Stop, find_stops};

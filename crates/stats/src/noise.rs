@@ -10,7 +10,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 /// A seeded source of random numbers.
 #[derive(Debug, Clone)]
-pub struct Noise(Xoshiro256PlusPlus);
+pub struct SeededRandom(Xoshiro256PlusPlus);
 
 /// Kinds of noise in the readings of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +34,9 @@ pub enum NoiseKind {
 const NORMAL_NOISE_SD: f64 = 0.02;
 const ROUNDS_PER_FILL: u32 = 4;
 
-impl Noise {
-    pub fn new(seed: u64) -> Noise {
-        Noise(Xoshiro256PlusPlus::seed_from_u64(seed))
+impl SeededRandom {
+    pub fn new(seed: u64) -> SeededRandom {
+        SeededRandom(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// A uniform number from 0 to 1.
@@ -87,7 +87,7 @@ impl NoiseKind {
     }
 
     /// The logarithms of a trial's readings, one for each round.
-    pub fn simulated_logs(self, rounds: u32, noise: &mut Noise) -> Vec<Observation> {
+    pub fn simulated_logs(self, rounds: u32, noise: &mut SeededRandom) -> Vec<Observation> {
         let mut of_fill = 0.0;
         let mut reading = |round: u32| {
             if round.is_multiple_of(ROUNDS_PER_FILL) {
@@ -111,7 +111,12 @@ impl NoiseKind {
     }
 
     /// The logarithms of a reference that takes `factor` times as long, and of a trial.
-    pub fn simulated_pair_logs(self, rounds: u32, factor: f64, noise: &mut Noise) -> [Vec<Observation>; 2] {
+    pub fn simulated_pair_logs(
+        self,
+        rounds: u32,
+        factor: f64,
+        noise: &mut SeededRandom,
+    ) -> [Vec<Observation>; 2] {
         let (mut reference, trial) = (self.simulated_logs(rounds, noise), self.simulated_logs(rounds, noise));
         if self == NoiseKind::Disturbed {
             reference[0].value += 10_f64.ln();

@@ -1,7 +1,9 @@
 //! Simulated races under 19 kinds of noise, and how often the intervals of their trials hold the
 //! true value. Used by the simulations of this crate and of the bench.
 
-use crate::{Confidence, Interval, Noise, Observation, SharedVariance, count, mean_interval, median};
+use crate::{
+    Confidence, Interval, Observation, SeededRandom, SharedVariance, count_as_float, mean_interval, median,
+};
 use std::collections::BTreeMap;
 
 /// A model of the noise in the logarithms of readings.
@@ -48,7 +50,7 @@ pub(crate) fn factors(trials: usize) -> Vec<f64> {
 pub(crate) struct ModelRace {
     pub(crate) trials: Vec<Vec<Observation>>,
     /// The parameter of each trial's noise.
-    kinds: Vec<f64>,
+    noise_parameters: Vec<f64>,
     pub(crate) factors: Vec<f64>,
 }
 
@@ -76,9 +78,9 @@ impl NoiseModel {
     ];
 
     /// The parameter of each trial's noise: a standard deviation, or 1 for a trial with pauses.
-    fn kinds(self, trials: usize, noise: &mut Noise) -> Vec<f64> {
+    fn noise_parameters(self, trials: usize, noise: &mut SeededRandom) -> Vec<f64> {
         let sd = |is_loud: bool| if is_loud { 0.15 } else { 0.005 };
-        let one = |at: usize, noise: &mut Noise| match self {
+        let one = |at: usize, noise: &mut SeededRandom| match self {
             NoiseModel::Uneven(spread) => 0.05 * (spread * noise.normal()).exp(),
             NoiseModel::TwoKinds => sd(noise.uniform() >= 0.5),
             NoiseModel::OneLoud => sd(at + 1 == trials),
@@ -91,7 +93,7 @@ impl NoiseModel {
         (0..trials).map(|at| one(at, noise)).collect()
     }
 
-    /// Whether a trial has a kind of noise that few readings do not show.
+    /// Whether a trial has a kind of noise that may not show in a few readings.
     fn is_loud(self, kind: f64) -> bool {
         match self {
             NoiseModel::OneLoud => kind > 0.1,
@@ -101,7 +103,7 @@ impl NoiseModel {
     }
 
     /// The noise of one reading of a trial that takes this many times as long as the reference.
-    fn draw(self, kind: f64, factor: f64, noise: &mut Noise) -> f64 {
+    fn draw(self, kind: f64, factor: f64, noise: &mut SeededRandom) -> f64 {
         let normal = noise.normal();
         match self {
             NoiseModel::Normal(sd) => sd * normal,
@@ -123,17 +125,17 @@ impl NoiseModel {
         }
     }
 
-    pub(crate) fn race(self, factors: Vec<f64>, rounds: usize, noise: &mut Noise) -> ModelRace {
+    pub(crate) fn race(self, factors: Vec<f64>, rounds: usize, noise: &mut SeededRandom) -> ModelRace {
         let trials = factors.len();
-        let kinds = self.kinds(trials, noise);
+        let kinds = self.noise_parameters(trials, noise);
         let of_round: Vec<f64> = (0..rounds)
             .map(|round| match self {
-                NoiseModel::Drift => 0.2 * ((count(round) + 0.5) / count(rounds) - 0.5),
+                NoiseModel::Drift => 0.2 * ((count_as_float(round) + 0.5) / count_as_float(rounds) - 0.5),
                 NoiseModel::Rounds => 0.1 * noise.normal(),
                 _ => 0.0,
             })
             .collect();
-        let disturbed = (noise.uniform() * count(rounds)) as usize;
+        let disturbed = (noise.uniform() * count_as_float(rounds)) as usize;
         let mut trial = |at: usize| -> Vec<Observation> {
             let mut turn = |round: usize| {
                 let is_disturbed = self == NoiseModel::Disturbed && at == 0 && round == disturbed;
@@ -145,7 +147,7 @@ impl NoiseModel {
             (0..rounds).map(&mut turn).collect()
         };
         let trials = (0..trials).map(&mut trial).collect();
-        ModelRace { trials, kinds, factors }
+        ModelRace { trials, noise_parameters: kinds, factors }
     }
 }
 
@@ -154,9 +156,9 @@ impl NoiseModel {
 pub struct TrueMedians(BTreeMap<[u64; 3], [f64; 2]>);
 
 impl TrueMedians {
-    /// The median of a trial's noise, and that of its difference from the reference's noise.
+    /// The median of a trial's noise, and the median of its difference from the reference's noise.
     pub(crate) fn medians(&mut self, model: NoiseModel, race: &ModelRace, trial: usize) -> [f64; 2] {
-        let (kind, of_reference) = (race.kinds[trial], race.kinds[0]);
+        let (kind, of_reference) = (race.noise_parameters[trial], race.noise_parameters[0]);
         // Only the noise of a neighbour depends on how long a trial takes.
         let factor = if matches!(model, NoiseModel::Neighbour(_)) { race.factors[trial] } else { 1.0 };
         let is_symmetric = !matches!(
@@ -171,7 +173,7 @@ impl TrueMedians {
             return [0.0, 0.0];
         }
         let draw = || {
-            let mut noise = Noise::new(99);
+            let mut noise = SeededRandom::new(99);
             let mut drawn = |kind, factor| -> Vec<f64> {
                 (0..100_000).map(|_| model.draw(kind, factor, &mut noise)).collect()
             };
@@ -184,18 +186,19 @@ impl TrueMedians {
     }
 }
 
-/// How often intervals hold the true value, and their width divided by that of Student's interval.
+/// How often intervals hold the true value, and how wide they are in relation to Student's
+/// interval.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelCoverage {
     /// The share of intervals of ratios that hold the true value.
-    pub ratio: f64,
+    pub ratio_held_share: f64,
     /// The share of intervals of locations that hold the true value.
-    pub location: f64,
-    /// The median width of ratios' intervals, divided by that of Student's interval.
-    pub width: f64,
-    /// The share of holding intervals among trials that are loud or pause; `None` under models
-    /// without such trials.
-    pub ratio_of_loud: Option<f64>,
+    pub location_held_share: f64,
+    /// The median width of ratios' intervals, divided by the median width of Student's intervals.
+    pub relative_width: f64,
+    /// The share of intervals of ratios that hold the true value, among trials that are loud or
+    /// pause; `None` under models without such trials.
+    pub loud_ratio_held_share: Option<f64>,
 }
 
 /// The number of intervals, and the number of intervals that hold the true value.
@@ -212,7 +215,7 @@ impl HeldCount {
     }
 
     pub(crate) fn share(self) -> f64 {
-        count(self.held_count) / count(self.total_count)
+        count_as_float(self.held_count) / count_as_float(self.total_count)
     }
 }
 
@@ -226,7 +229,7 @@ impl TrueMedians {
         rounds: usize,
         races: usize,
     ) -> ModelCoverage {
-        let mut noise = Noise::new((1_000 * trials + rounds) as u64);
+        let mut noise = SeededRandom::new((1_000 * trials + rounds) as u64);
         let [mut ratios, mut locations, mut of_loud] = [HeldCount::default(); 3];
         let (mut widths, mut students) = (Vec::new(), Vec::new());
         for _ in 0..races {
@@ -238,7 +241,7 @@ impl TrueMedians {
                 let ratio = shared.ratio(0, trial).and_then(|it| it.ci95).map(|it| it.ends.map(f64::ln));
                 let is_held = ratio.is_some_and(|ends| ends.holds(log_factor + of_pair));
                 ratios.add(is_held);
-                if model.is_loud(race.kinds[trial]) {
+                if model.is_loud(race.noise_parameters[trial]) {
                     of_loud.add(is_held);
                 }
                 let location = shared.location(trial).and_then(|it| it.ci95);
@@ -251,10 +254,10 @@ impl TrueMedians {
         }
         let [width, student] = [widths, students].map(|all| median(all).unwrap_or(f64::NAN));
         ModelCoverage {
-            ratio: ratios.share(),
-            location: locations.share(),
-            width: width / student,
-            ratio_of_loud: (of_loud.total_count > 0).then(|| of_loud.share()),
+            ratio_held_share: ratios.share(),
+            location_held_share: locations.share(),
+            relative_width: width / student,
+            loud_ratio_held_share: (of_loud.total_count > 0).then(|| of_loud.share()),
         }
     }
 }

@@ -8,7 +8,7 @@ pub fn float(value: u64) -> f64 {
 
 /// The arithmetic mean; NaN without values.
 pub fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / count(values.len())
+    values.iter().sum::<f64>() / count_as_float(values.len())
 }
 
 /// The values in rising order.
@@ -18,13 +18,13 @@ pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     sorted
 }
 
-pub(crate) fn squares_about_mean(values: &[f64]) -> f64 {
+pub(crate) fn sum_of_squares_about_mean(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
 /// A number of elements as a float.
-pub fn count(n: usize) -> f64 {
+pub fn count_as_float(n: usize) -> f64 {
     n as f64
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct GroupedValues {
     pub(crate) values: Vec<f64>,
     /// One median for each fill, because readings of one fill resemble each other; with a single
     /// fill, one median for each round. `None` where each group has one number.
-    pub(crate) groups: Option<Vec<f64>>,
+    pub(crate) group_medians: Option<Vec<f64>>,
 }
 
 impl GroupedValues {
@@ -43,7 +43,10 @@ impl GroupedValues {
         let medians =
             medians_by(observations, |it| it.fill).or_else(|| medians_by(observations, |it| it.round));
         let groups = medians.filter(|medians| medians.len() < observations.len());
-        GroupedValues { values: sorted(observations.iter().map(|it| it.value)), groups: groups.map(sorted) }
+        GroupedValues {
+            values: sorted(observations.iter().map(|it| it.value)),
+            group_medians: groups.map(sorted),
+        }
     }
 
     /// The interval by ranks over the groups, or by Student's t over fewer than
@@ -58,7 +61,7 @@ impl GroupedValues {
             return None;
         }
         let independent = by_ranks(&self.values)?;
-        let Some(groups) = &self.groups else { return Some(independent) };
+        let Some(groups) = &self.group_medians else { return Some(independent) };
         let of_groups = if groups.len() < OBSERVATIONS_MIN {
             mean_interval(groups, confidence)
         } else {
@@ -89,10 +92,13 @@ mod tests {
     #[test]
     fn fills_come_before_rounds_and_rounds_before_readings() {
         let fills = grouped(&[(1.0, 0, 0), (3.0, 0, 1), (9.0, 1, 2), (5.0, 1, 3)]);
-        assert_eq!(fills, GroupedValues { values: vec![1.0, 3.0, 5.0, 9.0], groups: Some(vec![2.0, 7.0]) });
-        assert_eq!(grouped(&[(9.0, 4, 0), (3.0, 4, 1), (5.0, 4, 1)]).groups, Some(vec![4.0, 9.0]));
-        assert_eq!(grouped(&[(3.0, 4, 1), (1.0, 4, 1)]).groups, None);
-        assert_eq!(grouped(&[(3.0, 0, 0), (1.0, 1, 1)]).groups, None);
+        assert_eq!(
+            fills,
+            GroupedValues { values: vec![1.0, 3.0, 5.0, 9.0], group_medians: Some(vec![2.0, 7.0]) }
+        );
+        assert_eq!(grouped(&[(9.0, 4, 0), (3.0, 4, 1), (5.0, 4, 1)]).group_medians, Some(vec![4.0, 9.0]));
+        assert_eq!(grouped(&[(3.0, 4, 1), (1.0, 4, 1)]).group_medians, None);
+        assert_eq!(grouped(&[(3.0, 0, 0), (1.0, 1, 1)]).group_medians, None);
     }
 
     #[test]

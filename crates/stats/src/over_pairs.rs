@@ -14,13 +14,13 @@
 //!    quantile is that of [`DEGREES_OF_FREEDOM_MIN`] degrees of freedom at least; the prior of the
 //!    spreads in 1 makes up for few units in the same way.
 //!
-//! A pair is unlike the others if its distance from the median of all pairs is larger than the
-//! intervals of both allow, at an error that is divided by the number of pairs (Dunn, *Multiple
+//! A pair is unlike the others if its distance from the median of all pairs is larger than its own
+//! interval and theirs allow, at an error that is divided by the number of pairs (Dunn, *Multiple
 //! Comparisons among Means*, Journal of the American Statistical Association 56, 1961).
 
-use crate::interval::{Confidence, Interval, IntervalRule, RuledInterval};
+use crate::interval::{Confidence, Interval, IntervalRule, IntervalWithRule};
 use crate::median;
-use crate::number::{count, mean};
+use crate::number::{count_as_float, mean};
 use crate::shared_variance::{
     CHOSEN_RANK_TEST_PAIRS_MIN, LogDifference, RANK_TEST_PAIRS_MIN, SharedRatio, SharedVariance,
 };
@@ -65,7 +65,7 @@ impl SharedVariance {
 
     /// Whether the ratio of each of these pairs differs from the ratios of the others.
     pub fn are_unlike_others(&self, pairs: &[[usize; 2]]) -> Vec<bool> {
-        let error = Confidence::REPORTED.error() / count(pairs.len().max(1));
+        let error = Confidence::REPORTED.error() / count_as_float(pairs.len().max(1));
         let log_ratio = |[trial, reference]: &[usize; 2]| {
             let confidence = Confidence::with_error(error);
             let difference = self.compare(*trial, *reference, confidence, CHOSEN_RANK_TEST_PAIRS_MIN)?;
@@ -89,7 +89,7 @@ fn mean_of_pairs(pairs: &[ComparedPair]) -> LogDifference {
     let (estimate, means) = (mean(&estimates), means_by_unit(pairs));
     let interval = (half_widths.len() == pairs.len()).then(|| {
         let half = half_width_by_pairs(&half_widths).max(half_width_by_units(&means));
-        RuledInterval { ends: Interval::around(estimate, half), rule: IntervalRule::SharedVariance }
+        IntervalWithRule { ends: Interval::around(estimate, half), rule: IntervalRule::SharedVariance }
     });
     LogDifference { estimate, interval, pairs: means.len() }
 }
@@ -109,12 +109,12 @@ fn means_by_unit(pairs: &[ComparedPair]) -> Vec<f64> {
 
 /// The half-width of the mean of pairs whose intervals have these half-widths.
 fn half_width_by_pairs(half_widths: &[f64]) -> f64 {
-    half_widths.iter().map(|half| half * half).sum::<f64>().sqrt() / count(half_widths.len())
+    half_widths.iter().map(|half| half * half).sum::<f64>().sqrt() / count_as_float(half_widths.len())
 }
 
-/// The half-width of the mean by the disturbances of single units.
+/// The half-width of the mean of all pairs that follows from the disturbances of single units.
 fn half_width_by_units(means: &[f64]) -> f64 {
-    let units = count(means.len());
+    let units = count_as_float(means.len());
     let t = |freedom: f64| student_t(freedom.max(DEGREES_OF_FREEDOM_MIN), Confidence::REPORTED);
     mean_and_sd(means).1.map_or(0.0, |sd| t(units - 1.0) * sd / units.sqrt())
 }
@@ -139,7 +139,7 @@ fn is_unlike(log_ratios: &[Option<LogRatio>], index: usize) -> bool {
 mod tests {
     use super::*;
     use crate::testing::fewest_holding_draws;
-    use crate::{Noise, Observation};
+    use crate::{Observation, SeededRandom};
 
     const METHOD_COUNT: usize = 8;
 
@@ -159,14 +159,14 @@ mod tests {
         }
 
         /// Readings over `rounds` rounds: all methods of the first side, then those of this side.
-        fn run_race(self, rounds: u32, noise: &mut Noise) -> SharedVariance {
+        fn run_race(self, rounds: u32, noise: &mut SeededRandom) -> SharedVariance {
             let mut trials = vec![Vec::new(); 2 * METHOD_COUNT];
             for round in 0..rounds {
                 let (of_round, of_side) = (0.1 * noise.normal(), self.round_sd * noise.normal());
                 for (index, trial) in trials.iter_mut().enumerate() {
                     let method = index % METHOD_COUNT;
                     let second = if index < METHOD_COUNT { 0.0 } else { of_side - self.factors[method].ln() };
-                    let log = 0.3 * count(method) + of_round + second + 0.05 * noise.normal();
+                    let log = 0.3 * count_as_float(method) + of_round + second + 0.05 * noise.normal();
                     trial.push(Observation { value: 1e8 * log.exp(), fill: round, round });
                 }
             }
@@ -180,7 +180,7 @@ mod tests {
 
     /// The number of races, out of `races`, in which the interval of all pairs holds this ratio.
     fn count_holding(side: SecondSide, rounds: u32, ratio: f64, races: u64) -> u64 {
-        let mut noise = Noise::new(41);
+        let mut noise = SeededRandom::new(41);
         let holds = |_: &u64| {
             let found = side.run_race(rounds, &mut noise).ratio_over(&method_pairs()).unwrap();
             found.ci95.is_some_and(|it| it.ends.holds(ratio))
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_ratio_of_all_pairs_has_a_narrower_interval_than_that_of_one() {
-        let race = SecondSide::faster_by(0.8).run_race(10, &mut Noise::new(3));
+        let race = SecondSide::faster_by(0.8).run_race(10, &mut SeededRandom::new(3));
         let (one, all) = (race.ratio(METHOD_COUNT, 0).unwrap(), race.ratio_over(&method_pairs()).unwrap());
         assert!((all.estimate / 0.8 - 1.0).abs() < 0.06, "{all:?}");
         let half = |it: SharedRatio| it.ci95.unwrap().ends.map(f64::ln).half_width();
@@ -217,11 +217,13 @@ mod tests {
 
     #[test]
     fn one_pair_has_its_own_ratio_and_one_round_no_interval() {
-        let race = SecondSide::faster_by(0.8).run_race(5, &mut Noise::new(3));
+        let race = SecondSide::faster_by(0.8).run_race(5, &mut SeededRandom::new(3));
         assert_eq!(race.ratio_over(&[[METHOD_COUNT, 0]]), race.ratio(METHOD_COUNT, 0));
         assert_eq!(race.ratio_over(&[]), None);
-        let short =
-            SecondSide::faster_by(0.8).run_race(1, &mut Noise::new(3)).ratio_over(&method_pairs()).unwrap();
+        let short = SecondSide::faster_by(0.8)
+            .run_race(1, &mut SeededRandom::new(3))
+            .ratio_over(&method_pairs())
+            .unwrap();
         assert_eq!((short.ci95, short.pairs), (None, 1));
     }
 
@@ -229,10 +231,10 @@ mod tests {
     fn a_pair_that_is_slower_than_the_others_is_found_and_equal_pairs_are_not() {
         let mut side = SecondSide::faster_by(1.0);
         side.factors[3] = 0.5;
-        let found = side.run_race(5, &mut Noise::new(9)).are_unlike_others(&method_pairs());
+        let found = side.run_race(5, &mut SeededRandom::new(9)).are_unlike_others(&method_pairs());
         let expected: Vec<bool> = (0..METHOD_COUNT).map(|method| method == 3).collect();
         assert_eq!(found, expected);
-        let mut noise = Noise::new(17);
+        let mut noise = SeededRandom::new(17);
         let has_unlike = |_: &u32| {
             SecondSide::faster_by(0.8)
                 .run_race(5, &mut noise)

@@ -1,5 +1,5 @@
-//! Differences of two logarithms that were measured in the same round: their centre and its
-//! interval.
+//! Differences of two logarithms that were measured in the same round: the centre of the
+//! differences and the interval of that centre.
 //!
 //! Both are computed by signed ranks ([`SignedRank`]), over the medians of fills if a fill has
 //! several rounds ([`GroupedValues`]).
@@ -37,10 +37,10 @@ pub(crate) struct PairedDifferences(GroupedValues);
 impl PairedDifferences {
     /// Groups the differences of the rounds.
     pub(crate) fn from_differences(differences: &[Observation]) -> PairedDifferences {
-        let GroupedValues { values, groups } = GroupedValues::from_observations(differences);
+        let GroupedValues { values, group_medians: groups } = GroupedValues::from_observations(differences);
         PairedDifferences(GroupedValues {
             values: pull_in_disturbed(values),
-            groups: groups.map(pull_in_disturbed),
+            group_medians: groups.map(pull_in_disturbed),
         })
     }
 
@@ -51,7 +51,7 @@ impl PairedDifferences {
 
     /// The centre of the differences; `None` without differences.
     pub(crate) fn estimate(&self) -> Option<f64> {
-        SignedRank::new(self.0.groups.as_ref().unwrap_or(&self.0.values)).estimate()
+        SignedRank::new(self.0.group_medians.as_ref().unwrap_or(&self.0.values)).estimate()
     }
 
     /// The interval of the centre; `None` with too few differences.

@@ -18,7 +18,7 @@ pub struct Ratio {
     pub estimate: f64,
     /// 95 % interval; `None` with too few pairs, and if one of two medians has none.
     pub ci95: Option<Interval>,
-    /// The rule of the interval; for the quotient of two medians, that of their intervals
+    /// The rule of the interval; for the quotient of two medians, the rule of their intervals
     /// ([`IntervalRule::of_both`]).
     pub rule: Option<IntervalRule>,
     /// Number of rounds that hold both trials; 0 for the quotient of two medians
@@ -60,7 +60,7 @@ impl Significance {
 /// The interval of the reference's wall time divided by the trial's; `None` where too few rounds
 /// hold both. A turn with several readings counts once, with their median. Pairs of one fill of the
 /// reference count together.
-pub fn ratio_at<O: Into<Observation>>(
+pub fn ratio_interval<O: Into<Observation>>(
     reference: impl IntoIterator<Item = O>,
     trial: impl IntoIterator<Item = O>,
     confidence: Confidence,
@@ -72,13 +72,18 @@ pub fn ratio_at<O: Into<Observation>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Noise;
+    use crate::SeededRandom;
     use crate::testing::reading;
     use proptest::prelude::*;
 
     /// Readings of a reference and of a trial that takes `factor` times as long; both share drift
     /// and fill, but not the noise.
-    fn rounds(noise: &mut Noise, fills: u32, each: u32, factor: f64) -> (Vec<Observation>, Vec<Observation>) {
+    fn paired_readings(
+        noise: &mut SeededRandom,
+        fills: u32,
+        each: u32,
+        factor: f64,
+    ) -> (Vec<Observation>, Vec<Observation>) {
         let (mut reference, mut trial) = (Vec::new(), Vec::new());
         for round in 0..fills * each {
             let fill = round / each;
@@ -92,22 +97,22 @@ mod tests {
         (reference, trial)
     }
 
-    fn ratio(reference: &[Observation], trial: &[Observation]) -> Option<Interval> {
-        ratio_at(reference, trial, Confidence::REPORTED)
+    fn reported_ratio_interval(reference: &[Observation], trial: &[Observation]) -> Option<Interval> {
+        ratio_interval(reference, trial, Confidence::REPORTED)
     }
 
     #[test]
     fn times_as_fast_is_reference_over_trial() {
         let turns = |wall| (0..5).map(|round| reading(0, round, wall)).collect::<Vec<_>>();
         let (reference, trial) = (turns(300), turns(100));
-        let faster = ratio(&reference, &trial).unwrap();
+        let faster = reported_ratio_interval(&reference, &trial).unwrap();
         assert!((faster.low - 3.0).abs() < 1e-12 && faster.half_width() < 1e-12);
         for (a, b, shown) in [
             (&reference, &trial, Significance::Faster),
             (&trial, &reference, Significance::Slower),
             (&trial, &trial, Significance::Tie),
         ] {
-            assert_eq!(ratio(a, b).map(Significance::from_interval), Some(shown));
+            assert_eq!(reported_ratio_interval(a, b).map(Significance::from_interval), Some(shown));
         }
     }
 
@@ -115,10 +120,10 @@ mod tests {
     fn only_rounds_that_hold_both_are_paired_whatever_their_fills_are_called() {
         let reference: Vec<Observation> = (0..7).map(|round| reading(round, round, 200)).collect();
         let trial: Vec<Observation> = (2..9).map(|round| reading(100 + round, round, 100)).collect();
-        let ends = ratio(&reference, &trial).unwrap();
+        let ends = reported_ratio_interval(&reference, &trial).unwrap();
         assert!((ends.low - 2.0).abs() < 1e-12 && ends.half_width() < 1e-12);
-        assert_eq!(ratio(&reference[..6], &trial), None, "four rounds");
-        assert_eq!(ratio(&[], &[]), None);
+        assert_eq!(reported_ratio_interval(&reference[..6], &trial), None, "four rounds");
+        assert_eq!(reported_ratio_interval(&[], &[]), None);
     }
 
     #[test]
@@ -126,24 +131,24 @@ mod tests {
         let turns = |walls: [u64; 3]| {
             (0..5).flat_map(|round| walls.map(|wall| reading(round, round, wall))).collect::<Vec<_>>()
         };
-        let ends = ratio(&turns([100, 90_000, 110]), &turns([55, 54, 56])).unwrap();
+        let ends = reported_ratio_interval(&turns([100, 90_000, 110]), &turns([55, 54, 56])).unwrap();
         assert!((ends.low - 2.0).abs() < 1e-12 && (ends.high - 2.0).abs() < 1e-12);
     }
 
     #[test]
     fn drift_falls_out_of_the_ratio() {
-        let (reference, trial) = rounds(&mut Noise::new(11), 3, 12, 0.9);
-        let ends = ratio(&reference, &trial).unwrap();
+        let (reference, trial) = paired_readings(&mut SeededRandom::new(11), 3, 12, 0.9);
+        let ends = reported_ratio_interval(&reference, &trial).unwrap();
         assert!(ends.low > 1.0 && ends.holds(1.0 / 0.9), "{ends:?}");
     }
 
     #[test]
     fn two_identical_contenders_tie_in_95_of_100_comparisons() {
         for (fills, each) in [(1, 10), (3, 10), (5, 6), (30, 1)] {
-            let mut noise = Noise::new(23);
+            let mut noise = SeededRandom::new(23);
             let ties = (0..1000).filter(|_| {
-                let (a, b) = rounds(&mut noise, fills, each, 1.0);
-                ratio(&a, &b).unwrap().holds(1.0)
+                let (a, b) = paired_readings(&mut noise, fills, each, 1.0);
+                reported_ratio_interval(&a, &b).unwrap().holds(1.0)
             });
             let ties = ties.count();
             assert!(ties >= 932, "{fills} fills of {each} rounds: {ties} of 1000, chance allows 932");
@@ -152,9 +157,9 @@ mod tests {
 
     #[test]
     fn a_stricter_confidence_gives_a_wider_interval_or_none() {
-        let (reference, trial) = rounds(&mut Noise::new(3), 12, 1, 1.1);
+        let (reference, trial) = paired_readings(&mut SeededRandom::new(3), 12, 1, 1.1);
         let at = |rounds: usize, error| {
-            ratio_at(&reference[..rounds], &trial[..rounds], Confidence::with_error(error))
+            ratio_interval(&reference[..rounds], &trial[..rounds], Confidence::with_error(error))
         };
         assert!(at(12, 0.005).unwrap().half_width() > at(12, 0.05).unwrap().half_width());
         assert!(at(8, 0.005).is_none() && at(8, 0.0065).is_some());
@@ -168,8 +173,8 @@ mod tests {
         ) {
             let a: Vec<Observation> = walls.iter().zip(0..).map(|(w, round)| reading(round / 4, round, w.0)).collect();
             let b: Vec<Observation> = walls.iter().zip(0..).map(|(w, round)| reading(round / 4, round, w.1)).collect();
-            prop_assert_eq!(ratio(&a, &b).is_some(), walls.len() >= 5);
-            if let (Some(there), Some(back)) = (ratio(&a, &b), ratio(&b, &a)) {
+            prop_assert_eq!(reported_ratio_interval(&a, &b).is_some(), walls.len() >= 5);
+            if let (Some(there), Some(back)) = (reported_ratio_interval(&a, &b), reported_ratio_interval(&b, &a)) {
                 prop_assert!((there.low * back.high - 1.0).abs() < 1e-6);
             }
         }

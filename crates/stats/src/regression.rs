@@ -7,7 +7,7 @@
 //! [`weighted_least_squares`] and [`theil_sen_intervals`].
 
 use crate::interval::{Confidence, Interval};
-use crate::number::count;
+use crate::number::count_as_float;
 use crate::student::{normal_quantile, student_t};
 use crate::{OBSERVATIONS_MIN, median};
 use rand::{RngExt, SeedableRng};
@@ -19,8 +19,8 @@ use serde::Serialize;
 /// iteration.
 const ITERATIONS_MAX: usize = 50;
 
-/// The iterations end when the weights change by less than this share.
-const WEIGHT_CHANGE_SHARE_MIN: f64 = 1e-12;
+/// The iterations end when no fitted value changes by more than this share.
+const FITTED_CHANGE_SHARE_MIN: f64 = 1e-12;
 
 /// The fitted value that determines the weight of a point is kept between y divided by this factor
 /// and y times this factor, because a line through outliers may even be negative.
@@ -109,7 +109,7 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<AbsoluteError
         errors: AbsoluteErrors {
             slope_se,
             intercept_se,
-            r_squared: (yy > 0.0).then(|| 1.0 - relative_squares(points, &line, &unweighted) / yy),
+            r_squared: (yy > 0.0).then(|| 1.0 - sum_of_relative_squares(points, &line, &unweighted) / yy),
             residual_sd,
         },
         n: points.len(),
@@ -135,7 +135,7 @@ pub fn weighted_least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<Rela
         let change = fitted.iter().zip(&next).map(|(old, new)| (new / old - 1.0).abs()).fold(0.0, f64::max);
         fitted = next;
         sums = WeightedSums::new(points, &fitted)?;
-        if change < WEIGHT_CHANGE_SHARE_MIN {
+        if change < FITTED_CHANGE_SHARE_MIN {
             break;
         }
     }
@@ -151,20 +151,20 @@ pub fn weighted_least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<Rela
     })
 }
 
-/// The sum of the squares of the relative residuals, each divided by the fitted value.
-fn relative_squares(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> f64 {
+/// The sum of the squares of the relative residuals: each residual is divided by its fitted value.
+fn sum_of_relative_squares(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> f64 {
     points.iter().zip(fitted).map(|(&(x, y), fitted)| ((y - line.at(x)) / fitted).powi(2)).sum()
 }
 
 /// The standard deviation of the relative residuals, with n-2; `None` with two points.
 fn residual_sd(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> Option<f64> {
-    let freedom = count(points.len()) - 2.0;
-    (freedom > 0.0).then(|| (relative_squares(points, line, fitted) / freedom).sqrt())
+    let freedom = count_as_float(points.len()) - 2.0;
+    (freedom > 0.0).then(|| (sum_of_relative_squares(points, line, fitted) / freedom).sqrt())
 }
 
 /// The quantile of Student's t with n-2 degrees of freedom.
 fn student_t_of_line(points: &[(f64, f64)]) -> f64 {
-    student_t(count(points.len()) - 2.0, Confidence::REPORTED)
+    student_t(count_as_float(points.len()) - 2.0, Confidence::REPORTED)
 }
 
 /// Weighted sums over the points, as needed for least squares.
@@ -247,9 +247,10 @@ pub fn theil_sen_intervals(points: &[(f64, f64)], seed: u64) -> Option<TheilSen>
             theil_sen(&drawn)
         })
         .collect();
-    let freedom = count(n) - 2.0;
+    let freedom = count_as_float(n) - 2.0;
     let widening = student_t(freedom, Confidence::REPORTED) / normal_quantile(Confidence::REPORTED);
-    let factor = widening * (1.0 + 1.0 / freedom).sqrt() * (count(drawn_at_once) / count(n)).sqrt();
+    let factor =
+        widening * (1.0 + 1.0 / freedom).sqrt() * (count_as_float(drawn_at_once) / count_as_float(n)).sqrt();
     let around = |of: fn(&FittedLine) -> f64| {
         let centre = of(&line);
         Interval::of_resampled(resampled.iter().map(of), centre, factor)
@@ -266,7 +267,7 @@ pub fn theil_sen_intervals(points: &[(f64, f64)], seed: u64) -> Option<TheilSen>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Noise;
+    use crate::SeededRandom;
     use crate::testing::fewest_holding_draws;
     use proptest::prelude::*;
 
@@ -337,7 +338,7 @@ mod tests {
     const SWEEP_LINE: FittedLine = FittedLine { slope: 0.25e-9, intercept: 20e-6 };
 
     /// Times of files from 10 kB to 2 GB, with relative errors of this standard deviation.
-    fn sweep(files: u32, sd: f64, noise: &mut Noise) -> Vec<(f64, f64)> {
+    fn sweep_points(files: u32, sd: f64, noise: &mut SeededRandom) -> Vec<(f64, f64)> {
         let point = |file: u32| {
             let bytes = 1e4 * 2e5_f64.powf(f64::from(file) / f64::from(files - 1));
             (bytes, SWEEP_LINE.at(bytes) * (1.0 + sd * noise.normal()))
@@ -366,7 +367,7 @@ mod tests {
 
     #[test]
     fn the_fixed_cost_of_a_sweep_has_an_interval_of_microseconds() {
-        let points = sweep(40, 0.1, &mut Noise::new(4));
+        let points = sweep_points(40, 0.1, &mut SeededRandom::new(4));
         let published = least_squares(&points).unwrap().intercept_ci95.unwrap().half_width();
         let weighted = weighted_least_squares(&points).unwrap().intercept_ci95.unwrap();
         let robust = theil_sen_intervals(&points, 1).unwrap().intercept_ci95.unwrap();
@@ -378,10 +379,10 @@ mod tests {
     /// The number of intervals of simulated sweeps that hold the true value: slope and intercept by
     /// weighted least squares, then slope and intercept by Theil and Sen.
     fn count_held(files: u32, sd: f64, sweeps: u64) -> [u64; 4] {
-        let mut noise = Noise::new(u64::from(files));
+        let mut noise = SeededRandom::new(u64::from(files));
         let mut held = [0; 4];
         for seed in 0..sweeps {
-            let points = sweep(files, sd, &mut noise);
+            let points = sweep_points(files, sd, &mut noise);
             let weighted = weighted_least_squares(&points).unwrap();
             let robust = theil_sen_intervals(&points, seed).unwrap();
             let holds = [
@@ -420,7 +421,7 @@ mod tests {
 
     #[test]
     fn resampling_repeats_from_its_seed_and_few_points_have_no_interval() {
-        let points = sweep(30, 0.1, &mut Noise::new(1));
+        let points = sweep_points(30, 0.1, &mut SeededRandom::new(1));
         assert_eq!(theil_sen_intervals(&points, 7), theil_sen_intervals(&points, 7));
         assert_ne!(theil_sen_intervals(&points, 7), theil_sen_intervals(&points, 8));
         let four = theil_sen_intervals(&points[..4], 1).unwrap();
@@ -432,7 +433,7 @@ mod tests {
     #[test]
     fn many_points_have_narrower_intervals() {
         let width = |files| {
-            let points = sweep(files, 0.1, &mut Noise::new(2));
+            let points = sweep_points(files, 0.1, &mut SeededRandom::new(2));
             theil_sen_intervals(&points, 3).unwrap().slope_ci95.unwrap().half_width()
         };
         let narrower = width(150) / width(1_350);

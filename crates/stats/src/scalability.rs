@@ -11,7 +11,7 @@
 //! zero scatter too little.
 
 use crate::interval::{Confidence, Interval};
-use crate::number::{count, mean};
+use crate::number::{count_as_float, mean};
 use crate::student::student_t;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -31,7 +31,7 @@ const RESAMPLE_COUNT: usize = 500;
 const WEIGHT_UPDATES: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Law {
+pub struct ScalabilityLaw {
     /// The rate λ of one reader, in the unit of the rates.
     pub rate_of_one: f64,
     pub contention: f64,
@@ -41,23 +41,24 @@ pub struct Law {
 /// The law fitted to measured rates, with the laws of resampled rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedLaw {
-    pub law: Law,
-    /// The law fitted with parameters that may be negative.
-    unbounded: Law,
-    /// The laws of resampled rounds, with parameters that may be negative.
-    resampled: Vec<Law>,
+    pub law: ScalabilityLaw,
+    /// The law with a σ and a κ that may be negative, fitted to the same rates.
+    law_with_free_parameters: ScalabilityLaw,
+    /// The laws of resampled rounds, with a σ and a κ that may be negative.
+    resampled_laws: Vec<ScalabilityLaw>,
     widening: f64,
 }
 
-impl Law {
+impl ScalabilityLaw {
     /// The rate with this number of readers.
     pub fn at(&self, readers: f64) -> f64 {
         let others = readers - 1.0;
         self.rate_of_one * readers / (1.0 + self.contention * others + self.coherence * readers * others)
     }
 
-    /// The rate, at most that of perfect scaling: with negative parameters, the law may exceed it.
-    fn bounded_at(&self, readers: f64) -> f64 {
+    /// The law's rate, but at most that of perfect scaling, which a law with negative parameters
+    /// may exceed.
+    fn rate_at_most_perfect(&self, readers: f64) -> f64 {
         let perfect = self.rate_of_one * readers;
         Some(self.at(readers)).filter(|rate| *rate > 0.0).map_or(perfect, |rate| rate.min(perfect))
     }
@@ -68,20 +69,24 @@ impl Law {
     }
 
     /// Fits the law to mean rates; `None` if there are too few rates, or one is not positive.
-    fn fit(counts: &[f64], rates: &[f64]) -> Option<Law> {
+    fn fit(counts: &[f64], rates: &[f64]) -> Option<ScalabilityLaw> {
         let mut weights: Vec<f64> = rates.to_vec();
         let mut found = None;
         for _ in 0..WEIGHT_UPDATES {
-            let law = fit_weighted(counts, rates, &weights, Parameters::NotNegative)?;
+            let law = fit_weighted(counts, rates, &weights, ParameterRange::NotNegative)?;
             weights = counts.iter().map(|&count| law.at(count)).collect();
             found = Some(law);
         }
         found
     }
 
-    fn fit_unbounded(counts: &[f64], rates: &[f64], bounded: &Law) -> Option<Law> {
+    fn fit_with_free_parameters(
+        counts: &[f64],
+        rates: &[f64],
+        bounded: &ScalabilityLaw,
+    ) -> Option<ScalabilityLaw> {
         let weights: Vec<f64> = counts.iter().map(|&count| bounded.at(count)).collect();
-        fit_weighted(counts, rates, &weights, Parameters::Free)
+        fit_weighted(counts, rates, &weights, ParameterRange::Free)
     }
 }
 
@@ -94,8 +99,8 @@ impl FittedLaw {
         }
         let both = |drawn: &[&Vec<f64>]| {
             let rates = geometric_mean_rates(drawn);
-            let law = Law::fit(counts, &rates)?;
-            Some([law, Law::fit_unbounded(counts, &rates, &law)?])
+            let law = ScalabilityLaw::fit(counts, &rates)?;
+            Some([law, ScalabilityLaw::fit_with_free_parameters(counts, &rates, &law)?])
         };
         let [law, free] = both(&rounds.iter().collect::<Vec<_>>())?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -105,14 +110,14 @@ impl FittedLaw {
             both(&drawn).map(|[_, free]| free)
         });
         let resampled = resampled.collect();
-        let freedom = count(rounds.len()) - 1.0;
+        let freedom = count_as_float(rounds.len()) - 1.0;
         let normal = student_t(1e9, Confidence::REPORTED);
         let widening = student_t(freedom, Confidence::REPORTED) / normal * (1.0 + 1.0 / freedom).sqrt();
-        Some(FittedLaw { law, unbounded: free, resampled, widening })
+        Some(FittedLaw { law, law_with_free_parameters: free, resampled_laws: resampled, widening })
     }
 
     pub fn rate_interval(&self, readers: f64) -> Interval {
-        self.interval_around(|law| law.bounded_at(readers).ln()).map(f64::exp)
+        self.interval_around(|law| law.rate_at_most_perfect(readers).ln()).map(f64::exp)
     }
 
     pub fn contention_interval(&self) -> Interval {
@@ -123,10 +128,13 @@ impl FittedLaw {
         self.interval_around(|law| law.coherence).map(|value| value.max(0.0))
     }
 
-    /// The interval of a property of the law; it always holds the fitted law's own value.
-    fn interval_around(&self, of: impl Fn(&Law) -> f64) -> Interval {
-        let resampled =
-            Interval::of_resampled(self.resampled.iter().map(&of), of(&self.unbounded), self.widening);
+    /// The interval of a property of the law. The interval always holds the fitted law's own value.
+    fn interval_around(&self, of: impl Fn(&ScalabilityLaw) -> f64) -> Interval {
+        let resampled = Interval::of_resampled(
+            self.resampled_laws.iter().map(&of),
+            of(&self.law_with_free_parameters),
+            self.widening,
+        );
         resampled.hull_with(Interval::around(of(&self.law), 0.0))
     }
 }
@@ -138,7 +146,7 @@ fn geometric_mean_rates(rounds: &[&Vec<f64>]) -> Vec<f64> {
 
 /// The allowed range of σ and κ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Parameters {
+enum ParameterRange {
     NotNegative,
     Free,
 }
@@ -146,24 +154,29 @@ enum Parameters {
 /// Which terms of the equation are fitted; the others are zero.
 type KeptTerms = [bool; 3];
 
-impl Parameters {
-    /// The combinations of terms to try. A parameter at its bound is zero.
+impl ParameterRange {
+    /// The combinations of terms to try. The parameters of terms that are left out are zero.
     fn choices(self) -> &'static [KeptTerms] {
         match self {
-            Parameters::NotNegative => {
+            ParameterRange::NotNegative => {
                 &[[true, true, true], [true, true, false], [true, false, true], [true, false, false]]
             }
-            Parameters::Free => &[[true, true, true]],
+            ParameterRange::Free => &[[true, true, true]],
         }
     }
 
     fn allow(self, terms: &[f64; 3]) -> bool {
-        terms[0] > 0.0 && (self == Parameters::Free || terms[1] >= 0.0 && terms[2] >= 0.0)
+        terms[0] > 0.0 && (self == ParameterRange::Free || terms[1] >= 0.0 && terms[2] >= 0.0)
     }
 }
 
 /// The law with the least sum of squares among those whose parameters are allowed.
-fn fit_weighted(counts: &[f64], rates: &[f64], weights: &[f64], parameters: Parameters) -> Option<Law> {
+fn fit_weighted(
+    counts: &[f64],
+    rates: &[f64],
+    weights: &[f64],
+    parameters: ParameterRange,
+) -> Option<ScalabilityLaw> {
     let rows: Vec<Equation> = counts
         .iter()
         .zip(rates)
@@ -181,7 +194,11 @@ fn fit_weighted(counts: &[f64], rates: &[f64], weights: &[f64], parameters: Para
     let possible = solved.filter(|terms| parameters.allow(terms));
     let squares = |terms: &[f64; 3]| rows.iter().map(|row| row.error(terms).powi(2)).sum::<f64>();
     let best = possible.min_by(|a, b| squares(a).total_cmp(&squares(b)))?;
-    Some(Law { rate_of_one: 1.0 / best[0], contention: best[1] / best[0], coherence: best[2] / best[0] })
+    Some(ScalabilityLaw {
+        rate_of_one: 1.0 / best[0],
+        contention: best[1] / best[0],
+        coherence: best[2] / best[0],
+    })
 }
 
 struct Equation {
@@ -228,15 +245,15 @@ mod tests {
 
     const COUNTS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0];
 
-    const TRUE_LAW: Law = Law { rate_of_one: 1e9, contention: 0.05, coherence: 0.002 };
+    const TRUE_LAW: ScalabilityLaw = ScalabilityLaw { rate_of_one: 1e9, contention: 0.05, coherence: 0.002 };
 
-    const WITHOUT_CONTENTION: Law = Law { contention: 0.0, ..TRUE_LAW };
+    const WITHOUT_CONTENTION: ScalabilityLaw = ScalabilityLaw { contention: 0.0, ..TRUE_LAW };
 
-    const WITHOUT_COHERENCE: Law = Law { coherence: 0.0, ..TRUE_LAW };
+    const WITHOUT_COHERENCE: ScalabilityLaw = ScalabilityLaw { coherence: 0.0, ..TRUE_LAW };
 
     /// Rates by round, with a common error of a twentieth for each round and one of a thirtieth for
     /// each rate.
-    fn rounds(law: &Law, count: usize, seed: u64) -> Vec<Vec<f64>> {
+    fn rates_by_round(law: &ScalabilityLaw, count: usize, seed: u64) -> Vec<Vec<f64>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut error = |share: f64| 1.0 + share * (random.random::<f64>() - 0.5) * 3.46;
         let mut round = || {
@@ -252,10 +269,10 @@ mod tests {
             TRUE_LAW,
             WITHOUT_CONTENTION,
             WITHOUT_COHERENCE,
-            Law { contention: 0.0, coherence: 0.0, ..TRUE_LAW },
+            ScalabilityLaw { contention: 0.0, coherence: 0.0, ..TRUE_LAW },
         ] {
             let rates = COUNTS.map(|readers| law.at(readers));
-            let found = Law::fit(&COUNTS, &rates).unwrap();
+            let found = ScalabilityLaw::fit(&COUNTS, &rates).unwrap();
             assert!((found.rate_of_one / law.rate_of_one - 1.0).abs() < 1e-9, "{found:?}");
             assert!((found.contention - law.contention).abs() < 1e-9, "{found:?}");
             assert!((found.coherence - law.coherence).abs() < 1e-9, "{found:?}");
@@ -273,10 +290,10 @@ mod tests {
     }
 
     /// Checks that each interval holds the true value in at least `least` simulated experiments.
-    fn assert_intervals_hold(law: &Law, runs: u64, least: u64) {
+    fn assert_intervals_hold(law: &ScalabilityLaw, runs: u64, least: u64) {
         let mut held = [0; 4];
         for seed in 0..runs {
-            let found = FittedLaw::fit(&COUNTS, &rounds(law, 8, seed), seed).unwrap();
+            let found = FittedLaw::fit(&COUNTS, &rates_by_round(law, 8, seed), seed).unwrap();
             let holds = [
                 found.contention_interval().holds(law.contention),
                 found.coherence_interval().holds(law.coherence),
@@ -310,7 +327,7 @@ mod tests {
 
     #[test]
     fn too_few_numbers_or_rounds_make_no_law() {
-        assert!(FittedLaw::fit(&COUNTS[..4], &rounds(&TRUE_LAW, 8, 1), 1).is_none());
-        assert!(FittedLaw::fit(&COUNTS, &rounds(&TRUE_LAW, 4, 1), 1).is_none());
+        assert!(FittedLaw::fit(&COUNTS[..4], &rates_by_round(&TRUE_LAW, 8, 1), 1).is_none());
+        assert!(FittedLaw::fit(&COUNTS, &rates_by_round(&TRUE_LAW, 4, 1), 1).is_none());
     }
 }

@@ -3,9 +3,9 @@
 //! Two readings of a trial say nearly nothing about their own spread, and an interval from them
 //! alone is an order of magnitude too wide. But all trials were read by the same machine in the
 //! same rounds. So their spreads are estimated together ([`crate::spread`]), and the interval of a
-//! pair is computed from the spreads of both. From six pairs on, the exact signed-rank test needs
-//! no model of the noise and is as narrow, so it is used instead; for locations, the sign test is
-//! used.
+//! ratio is computed from the spreads of its two trials. From six pairs on, the exact signed-rank
+//! test needs no model of the noise and is as narrow, so it is used instead; for locations, the
+//! sign test is used.
 //!
 //! Times are natural logarithms. A unit is a round, or a fill of the page cache where fills hold
 //! several rounds: rounds of one fill resemble each other. The time of a unit is the median over
@@ -46,9 +46,9 @@
 //! rounds and 88 with three, if it is thirty times as noisy as all others; 90 if it takes 40 %
 //! longer in three of ten readings.
 
-use crate::interval::{Confidence, Interval, IntervalRule, RuledEnds, RuledInterval};
+use crate::interval::{Confidence, Interval, IntervalRule, IntervalWithRule, RuledEnds};
 use crate::median;
-use crate::number::{count, mean, sorted};
+use crate::number::{count_as_float, mean, sorted};
 use crate::observation::Observation;
 use crate::paired::{PairedDifferences, pull_in_disturbed};
 use crate::ratio::{Ratio, Significance};
@@ -57,20 +57,20 @@ use crate::signed_rank::SignedRank;
 use crate::spread::{Residuals, Spread, spreads};
 use crate::student::{mean_and_sd, mean_interval, normal_quantile};
 use crate::turns::Turns;
-use crate::two_way::{LogTime, TwoWay, deviations_from_mean, without_effects};
+use crate::two_way::{LogTime, TwoWayTable, deviations_from_mean, without_effects};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From this many pairs on, the interval of a ratio comes from the signed-rank test; from this many
-/// units on, that of a location comes from the sign test.
+/// units on, the interval of a location comes from the sign test.
 pub(crate) const RANK_TEST_PAIRS_MIN: usize = 6;
 
-/// The same number if the error is divided by the number of comparisons: with fewer pairs, the test
-/// has no interval at the smaller error.
+/// As [`RANK_TEST_PAIRS_MIN`], for an error that is divided by the number of comparisons: with
+/// fewer pairs, the test has no interval at the smaller error.
 pub(crate) const CHOSEN_RANK_TEST_PAIRS_MIN: usize = 8;
 
-/// Locations of fewer trials have Student's interval.
+/// If fewer trials share their noise, their locations have Student's interval.
 const LOCATION_TRIALS_MIN: usize = 8;
 
 /// From this many units on, a disturbed reading can be recognised.
@@ -86,8 +86,9 @@ const EFFECT_SWEEPS: usize = 5;
 /// λ with three or more pairs.
 const CALIBRATION_FACTOR: f64 = 1.05;
 
-/// κ at 95 %, and the corresponding quantile of the normal distribution.
+/// κ at 95 %.
 const SD_FACTOR: f64 = 2.0;
+/// The quantile of the normal distribution for an interval of 95 %.
 const NORMAL_QUANTILE_95: f64 = 1.96;
 
 /// The exponential function of a larger number overflows.
@@ -104,10 +105,10 @@ pub struct SharedVariance {
     sharing_count: usize,
     /// The effect of each unit: how much longer all trials took in it.
     effects: Vec<f64>,
-    /// The mean effect of the units that at least two trials share, with Student's interval; `None`
-    /// with fewer than two shared units.
-    shared_effect: Option<Interval>,
-    /// True if the readings decided when the race ended.
+    /// Student's interval of the mean effect of the units that at least two trials share; `None`
+    /// with fewer than two such units.
+    shared_effect_interval: Option<Interval>,
+    /// True if the race ended because its readings had decided it.
     is_decided: bool,
 }
 
@@ -135,15 +136,15 @@ pub struct SharedRatio {
     // The Hodges–Lehmann centre of the pairs.
     pub estimate: f64,
     // 95 % interval; `None` with a single pair, which has no spread.
-    #[serde(flatten, serialize_with = "RuledInterval::serialize_ends")]
+    #[serde(flatten, serialize_with = "IntervalWithRule::serialize_ends")]
     #[schemars(with = "RuledEnds")]
-    pub ci95: Option<RuledInterval>,
+    pub ci95: Option<IntervalWithRule>,
     /// Number of units that hold both trials.
     #[serde(skip)]
     pub pairs: usize,
 }
 
-/// The location of a trial's time in nanoseconds.
+/// The location (the centre) of a trial's times, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SharedLocation {
     /// The centre of the interval, or of the units where there is no interval. Where other trials
@@ -151,15 +152,16 @@ pub struct SharedLocation {
     /// of the readings.
     pub estimate_ns: f64,
     /// 95 % interval; `None` with a single unit, which has no spread.
-    pub ci95: Option<RuledInterval>,
-    pub units: usize,
+    pub ci95: Option<IntervalWithRule>,
+    #[serde(rename = "units")]
+    pub unit_count: usize,
 }
 
 /// The difference of two trials, in logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LogDifference {
     pub(crate) estimate: f64,
-    pub(crate) interval: Option<RuledInterval>,
+    pub(crate) interval: Option<IntervalWithRule>,
     pub(crate) pairs: usize,
 }
 
@@ -180,12 +182,12 @@ impl SharedVariance {
             .collect();
         let mut sharing: Vec<&mut Trial> =
             trials.iter_mut().filter(|it| it.times_as_read.len() > 1).collect();
-        let mut table = TwoWay::new(sharing.iter().map(|it| it.times_as_read.clone()).collect(), units);
+        let mut table = TwoWayTable::new(sharing.iter().map(|it| it.times_as_read.clone()).collect(), units);
         let residuals = move_disturbed(&mut table);
         let effects = table.polish(EFFECT_SWEEPS, centre_of_times).effects;
         let common: Vec<f64> = effects
             .iter()
-            .zip(table.trials_by_unit())
+            .zip(table.trial_counts_by_unit())
             .filter(|(_, held)| *held > 1)
             .map(|(it, _)| *it)
             .collect();
@@ -195,25 +197,32 @@ impl SharedVariance {
         }
         let sharing = sharing.len();
         let common = mean_interval(&common, Confidence::REPORTED);
-        SharedVariance { trials, sharing_count: sharing, effects, shared_effect: common, is_decided: false }
+        SharedVariance {
+            trials,
+            sharing_count: sharing,
+            effects,
+            shared_effect_interval: common,
+            is_decided: false,
+        }
     }
 
     /// The same noise, for a race that ended when its readings had decided it. The trial that is
-    /// left, and trials close to it, are faster in these readings than they are. From six pairs on,
-    /// the intervals of ratios have an error of 1 %; intervals of fewer pairs do not change.
+    /// left, and trials close to it, are faster in these readings than they truly are. From six
+    /// pairs on, the intervals of ratios have an error of 1 %; intervals of fewer pairs do not
+    /// change.
     #[must_use]
     pub fn of_decided_race(self) -> SharedVariance {
         SharedVariance { is_decided: true, ..self }
     }
 
     /// The number of trials that share their noise: those with two units or more.
-    pub fn sharing_trials(&self) -> usize {
+    pub fn sharing_trial_count(&self) -> usize {
         self.sharing_count
     }
 
     /// The standard deviation of one reading of a trial, as a share of its time; `None` with fewer
     /// than two units.
-    pub fn noise(&self, trial: usize) -> Option<f64> {
+    pub fn noise_sd(&self, trial: usize) -> Option<f64> {
         Some(self.trials.get(trial)?.noise.as_ref()?.spread.reading_sd())
     }
 
@@ -232,14 +241,14 @@ impl SharedVariance {
         Some(self.compare(chosen, other, confidence, CHOSEN_RANK_TEST_PAIRS_MIN)?.ratio())
     }
 
-    /// How a trial compares with the first of a ranking, which was chosen from all trials; `None`
-    /// with fewer than two units that hold both.
+    /// Whether a trial is faster or slower than the first of a ranking, which was chosen from all
+    /// trials, or ties with it; `None` with fewer than two units that hold both.
     pub fn significance_against_first(&self, first: usize, trial: usize) -> Option<Significance> {
         let confidence = Confidence::against_chosen(self.sharing_count.saturating_sub(1));
         self.compare(trial, first, confidence, CHOSEN_RANK_TEST_PAIRS_MIN)?.ratio().significance()
     }
 
-    /// The location of a trial's time; `None` if the trial was not read.
+    /// The location (the centre) of a trial's times; `None` if the trial was not read.
     pub fn location(&self, trial: usize) -> Option<SharedLocation> {
         let trial = self.trials.get(trial)?;
         let times: Vec<f64> = trial.times.iter().map(|it| it.log).collect();
@@ -249,25 +258,25 @@ impl SharedVariance {
         let (estimate, ends, rule) = if units >= RANK_TEST_PAIRS_MIN {
             let ends = median_interval(&Observation::from_rounds(times), Confidence::REPORTED);
             (by_median, ends, IntervalRule::SignTest)
-        } else if let Some(ends) = self.shared_location(trial) {
+        } else if let Some(ends) = self.shared_location_interval(trial) {
             (centre(&ends), Some(ends), IntervalRule::SharedVariance)
         } else {
             let ends = mean_interval(&times, Confidence::REPORTED);
             (ends.as_ref().map_or(by_median, centre), ends, IntervalRule::Student)
         };
-        let ci95 = ends.map(|ends| RuledInterval { ends: ends.map(finite_exp), rule });
-        Some(SharedLocation { estimate_ns: estimate.exp(), ci95, units })
+        let ci95 = ends.map(|ends| IntervalWithRule { ends: ends.map(finite_exp), rule });
+        Some(SharedLocation { estimate_ns: estimate.exp(), ci95, unit_count: units })
     }
 
     /// The interval of the logarithm of a trial's time from the noise of all trials; `None` with
     /// fewer than [`LOCATION_TRIALS_MIN`] trials or two units.
-    fn shared_location(&self, trial: &Trial) -> Option<Interval> {
+    fn shared_location_interval(&self, trial: &Trial) -> Option<Interval> {
         if self.sharing_count < LOCATION_TRIALS_MIN {
             return None;
         }
-        let (noise, common) = (trial.noise.as_ref()?, self.shared_effect?);
+        let (noise, common) = (trial.noise.as_ref()?, self.shared_effect_interval?);
         let left = sorted(without_effects(&trial.times, &self.effects));
-        let of_noise = self.calibration(left.len()) * noise.reach / count(left.len()).sqrt();
+        let of_noise = self.calibration(left.len()) * noise.reach / count_as_float(left.len()).sqrt();
         let half = of_noise.hypot(common.half_width()).max(least_half_width(&left, Confidence::REPORTED));
         let centre = SignedRank::new(&left).estimate()? + f64::midpoint(common.low, common.high);
         Some(Interval::around(centre, half))
@@ -299,16 +308,16 @@ impl SharedVariance {
             (mean(sorted), ends, IntervalRule::Student)
         } else {
             let of_noise = self.reach(trial, confidence)?.hypot(self.reach(reference, confidence)?);
-            let of_noise = self.calibration(sorted.len()) * of_noise / count(sorted.len()).sqrt();
+            let of_noise = self.calibration(sorted.len()) * of_noise / count_as_float(sorted.len()).sqrt();
             let half = of_noise.max(least_half_width(sorted, confidence));
             (centre, Interval::around(centre, half), IntervalRule::SharedVariance)
         };
-        let interval = Some(RuledInterval { ends, rule });
+        let interval = Some(IntervalWithRule { ends, rule });
         Some(LogDifference { estimate, interval, pairs: sorted.len() })
     }
 
-    /// The differences of [`SharedVariance::differences_by_unit`] as observations that all count
-    /// separately.
+    /// The differences of [`SharedVariance::differences_by_unit`] as observations, each with a
+    /// round and a fill of its own.
     fn differences(&self, one: usize, other: usize) -> Option<Vec<Observation>> {
         Some(Observation::from_rounds(self.differences_by_unit(one, other)?.iter().map(|it| it.log)))
     }
@@ -332,7 +341,7 @@ impl SharedVariance {
 
     /// The calibration factor λ.
     fn calibration(&self, pairs: usize) -> f64 {
-        if pairs > 2 { CALIBRATION_FACTOR } else { 1.1 + 0.6 / count(self.sharing_count) }
+        if pairs > 2 { CALIBRATION_FACTOR } else { 1.1 + 0.6 / count_as_float(self.sharing_count) }
     }
 
     pub(crate) fn unit_count(&self, trial: usize) -> usize {
@@ -340,7 +349,7 @@ impl SharedVariance {
     }
 
     /// The sorted logarithms of a trial's times as they were read.
-    pub(crate) fn sorted_as_read(&self, trial: usize) -> Vec<f64> {
+    pub(crate) fn sorted_log_times(&self, trial: usize) -> Vec<f64> {
         let read = self.trials.get(trial).map_or(&[][..], |it| &it.times_as_read);
         sorted(read.iter().map(|it| it.log))
     }
@@ -360,7 +369,7 @@ impl SharedVariance {
             return None;
         }
         let sd = if self.sharing_count == 2 {
-            mean_interval(sorted, Confidence::REPORTED)?.half_width() * count(sorted.len()).sqrt()
+            mean_interval(sorted, Confidence::REPORTED)?.half_width() * count_as_float(sorted.len()).sqrt()
                 / NORMAL_QUANTILE_95
         } else {
             let reach = |it| self.reach(it, Confidence::REPORTED);
@@ -370,7 +379,7 @@ impl SharedVariance {
     }
 
     /// The signed-rank interval of how much more time a trial takes than another, in logarithms.
-    pub(crate) fn signed_rank_distance(
+    pub(crate) fn signed_rank_interval_of_distance(
         &self,
         trial: usize,
         other: usize,
@@ -393,7 +402,7 @@ pub(crate) struct DistanceBehind {
 
 impl LogDifference {
     pub(crate) fn ratio(self) -> SharedRatio {
-        let ratio = |it: RuledInterval| RuledInterval { ends: it.ends.map(finite_exp), ..it };
+        let ratio = |it: IntervalWithRule| IntervalWithRule { ends: it.ends.map(finite_exp), ..it };
         SharedRatio { estimate: self.estimate.exp(), ci95: self.interval.map(ratio), pairs: self.pairs }
     }
 }
@@ -414,7 +423,7 @@ impl From<SharedRatio> for Ratio {
 
 /// The times of each trial by unit, and the number of units.
 fn times_by_unit(trials: &[Turns]) -> (Vec<Vec<LogTime>>, usize) {
-    let units = units(trials);
+    let units = units_by_round(trials);
     let row = |turns: &Turns| {
         let mut logs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for turn in turns.iter() {
@@ -428,7 +437,7 @@ fn times_by_unit(trials: &[Turns]) -> (Vec<Vec<LogTime>>, usize) {
 /// The unit of each round: the fill, if any fill holds several rounds and there is more than one
 /// fill; otherwise the round. Trials may number their fills differently, so two rounds belong
 /// together if one trial has the same fill in both.
-fn units(trials: &[Turns]) -> BTreeMap<u32, usize> {
+fn units_by_round(trials: &[Turns]) -> BTreeMap<u32, usize> {
     let mut rounds: BTreeSet<u32> = BTreeSet::new();
     let mut joined_to_previous: BTreeSet<u32> = BTreeSet::new();
     for turns in trials {
@@ -450,12 +459,12 @@ fn units(trials: &[Turns]) -> BTreeMap<u32, usize> {
 }
 
 /// Moves disturbed readings closer to the others, and returns the residuals of each trial.
-fn move_disturbed(table: &mut TwoWay) -> Vec<Residuals> {
+fn move_disturbed(table: &mut TwoWayTable) -> Vec<Residuals> {
     let levels = table.polish(RESIDUAL_SWEEPS, mean).levels;
     let residuals = table.residuals(&levels);
-    let held = table.trials_by_unit();
+    let held = table.trial_counts_by_unit();
     let calm = |(row, residuals): (&mut Vec<LogTime>, Vec<f64>)| {
-        let freedom = count(row.len()) - 1.0;
+        let freedom = count_as_float(row.len()) - 1.0;
         let calm = if row.len() < DISTURBED_UNITS_MIN {
             residuals.clone()
         } else {
@@ -466,7 +475,7 @@ fn move_disturbed(table: &mut TwoWay) -> Vec<Residuals> {
                 time.log += calm - residual;
             }
         }
-        Residuals { squares: deviations_from_mean(calm).iter().map(|it| it * it).sum(), freedom }
+        Residuals { sum_of_squares: deviations_from_mean(calm).iter().map(|it| it * it).sum(), freedom }
     };
     table.rows.iter_mut().zip(residuals).map(calm).collect()
 }
@@ -489,14 +498,14 @@ fn finite_exp(log: f64) -> f64 {
 /// The smallest half-width of an interval that the spread of the values allows.
 fn least_half_width(values: &[f64], confidence: Confidence) -> f64 {
     let factor = SD_FACTOR * normal_quantile(confidence) / NORMAL_QUANTILE_95;
-    mean_and_sd(values).1.map_or(0.0, |sd| factor * sd / count(values.len()).sqrt())
+    mean_and_sd(values).1.map_or(0.0, |sd| factor * sd / count_as_float(values.len()).sqrt())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Noise;
-    use crate::ratio_at;
+    use crate::SeededRandom;
+    use crate::ratio_interval;
     use crate::testing::reading;
     use proptest::prelude::*;
 
@@ -513,7 +522,7 @@ mod tests {
 
     /// Readings of `count` trials over `rounds` rounds: the times differ by trial, by round and by
     /// noise of `sd`.
-    fn race(count: u32, rounds: u32, sd: f64, noise: &mut Noise) -> Vec<Vec<Observation>> {
+    fn race(count: u32, rounds: u32, sd: f64, noise: &mut SeededRandom) -> Vec<Vec<Observation>> {
         let of_round: Vec<f64> = (0..rounds).map(|_| 0.1 * noise.normal()).collect();
         let trial = |trial: u32| {
             let log = |of_round: &f64| 0.1 * f64::from(trial) + of_round + sd * noise.normal();
@@ -528,8 +537,8 @@ mod tests {
 
     #[test]
     fn each_number_of_pairs_and_of_trials_has_its_rule() {
-        let mut noise = Noise::new(1);
-        let rules = |count, rounds, noise: &mut Noise| {
+        let mut noise = SeededRandom::new(1);
+        let rules = |count, rounds, noise: &mut SeededRandom| {
             let shared = SharedVariance::new(race(count, rounds, 0.05, noise));
             let (ratio, location) = (shared.ratio(1, 0).unwrap(), shared.location(1).unwrap());
             [ratio.ci95, shared.ratio_of_chosen(1, 0, 7).unwrap().ci95, location.ci95]
@@ -568,17 +577,17 @@ mod tests {
 
     #[test]
     fn from_six_rounds_on_ratios_are_those_of_the_signed_rank_test() {
-        let race = race(9, 12, 0.05, &mut Noise::new(4));
+        let race = race(9, 12, 0.05, &mut SeededRandom::new(4));
         let shared = SharedVariance::new(&race);
         for trial in 1..9 {
-            let alone = ratio_at(&race[0], &race[trial], Confidence::REPORTED);
+            let alone = ratio_interval(&race[0], &race[trial], Confidence::REPORTED);
             assert_eq!(Some(ends(&shared.ratio(trial, 0).unwrap())), alone);
         }
     }
 
     #[test]
     fn three_rounds_of_many_trials_are_narrower_than_students_t() {
-        let mut noise = Noise::new(9);
+        let mut noise = SeededRandom::new(9);
         let mut widths = [0.0, 0.0];
         for _ in 0..20 {
             let race = race(28, 3, 0.1, &mut noise);
@@ -592,11 +601,11 @@ mod tests {
 
     #[test]
     fn one_round_has_an_estimate_and_no_interval() {
-        let shared = SharedVariance::new(race(5, 1, 0.1, &mut Noise::new(1)));
+        let shared = SharedVariance::new(race(5, 1, 0.1, &mut SeededRandom::new(1)));
         let found = shared.ratio(1, 0).unwrap();
         assert_eq!((found.pairs, found.ci95, found.significance()), (1, None, None));
         assert_eq!(shared.location(3).unwrap().ci95, None);
-        assert_eq!((shared.sharing_trials(), shared.noise(0)), (0, None));
+        assert_eq!((shared.sharing_trial_count(), shared.noise_sd(0)), (0, None));
         assert_eq!(shared.significance_against_first(0, 1), None);
     }
 
@@ -609,14 +618,14 @@ mod tests {
         assert_eq!(shared.ratio(0, 99), None);
         assert_eq!(shared.location(2), None);
         assert!((shared.ratio(3, 1).unwrap().estimate - 1.0).abs() < 1e-12);
-        assert_eq!(SharedVariance::new::<Observation, Vec<_>>([]).noise(0), None);
-        assert_eq!(SharedVariance::new(trials(&[&[one, two]])).location(0).unwrap().units, 2);
+        assert_eq!(SharedVariance::new::<Observation, Vec<_>>([]).noise_sd(0), None);
+        assert_eq!(SharedVariance::new(trials(&[&[one, two]])).location(0).unwrap().unit_count, 2);
     }
 
     #[test]
     fn rounds_of_one_fill_count_once() {
         // Four fills of three rounds; the second trial numbers its fills from 10 on.
-        let mut noise = Noise::new(6);
+        let mut noise = SeededRandom::new(6);
         let fills: Vec<f64> = (0..4).map(|_| 0.2 * noise.normal()).collect();
         let mut trial = |first: u32, level: f64| -> Vec<Observation> {
             let mut turn = |round: u32| {
@@ -627,7 +636,7 @@ mod tests {
         };
         let race = [trial(0, 0.0), trial(10, 0.5), trial(20, 1.0)];
         let shared = SharedVariance::new(&race);
-        assert_eq!(shared.location(0).unwrap().units, 4);
+        assert_eq!(shared.location(0).unwrap().unit_count, 4);
         let found = shared.ratio(0, 1).unwrap();
         assert_eq!(found.pairs, 4);
         assert!(ends(&found).holds(0.5_f64.exp()), "{found:?}");
@@ -635,15 +644,15 @@ mod tests {
         let one_fill = |race: &[Vec<Observation>]| -> Vec<Vec<Observation>> {
             race.iter().map(|all| all.iter().map(|it| Observation { fill: 7, ..*it }).collect()).collect()
         };
-        assert_eq!(SharedVariance::new(one_fill(&race)).location(0).unwrap().units, 12);
+        assert_eq!(SharedVariance::new(one_fill(&race)).location(0).unwrap().unit_count, 12);
         let cold =
             [vec![reading(5, 5, 100), reading(6, 6, 100)], vec![reading(5, 6, 100), reading(6, 7, 100)]];
-        assert_eq!(SharedVariance::new(&cold).location(1).unwrap().units, 2);
+        assert_eq!(SharedVariance::new(&cold).location(1).unwrap().unit_count, 2);
     }
 
     #[test]
     fn a_disturbed_reading_of_the_reference_widens_no_interval() {
-        let mut noise = Noise::new(12);
+        let mut noise = SeededRandom::new(12);
         let quiet = race(10, 5, 0.02, &mut noise);
         let mut disturbed = quiet.clone();
         disturbed[0][2].value *= 10.0;
@@ -657,7 +666,7 @@ mod tests {
     fn the_disturbed_one_of_two_or_three_trials_is_not_guessed() {
         // Five rounds: the fourth reading of the first trial takes ten times as long.
         for count in [2, 3] {
-            let mut race = race(count, 5, 0.02, &mut Noise::new(3));
+            let mut race = race(count, 5, 0.02, &mut SeededRandom::new(3));
             let quiet = SharedVariance::new(&race).ratio(1, 0).unwrap();
             race[0][3].value *= 10.0;
             let disturbed = SharedVariance::new(&race).ratio(1, 0).unwrap();
@@ -667,7 +676,7 @@ mod tests {
 
     #[test]
     fn a_reference_that_failed_in_half_its_rounds_has_narrow_intervals_even_so() {
-        let mut race = race(12, 8, 0.05, &mut Noise::new(2));
+        let mut race = race(12, 8, 0.05, &mut SeededRandom::new(2));
         race[0].retain(|it| it.round % 2 == 0);
         let shared = SharedVariance::new(&race);
         for trial in 1..12 {
@@ -696,7 +705,7 @@ mod tests {
 
     #[test]
     fn one_trial_a_thousand_times_as_noisy_does_not_spoil_the_others() {
-        let mut noise = Noise::new(7);
+        let mut noise = SeededRandom::new(7);
         let mut race = race(10, 3, 0.001, &mut noise);
         for reading in &mut race[9] {
             reading.value *= noise.normal().exp();
@@ -713,7 +722,7 @@ mod tests {
         prop::collection::vec(prop::collection::vec(time, 0..9), 0..12)
     }
 
-    fn of_times(rows: &[Vec<Option<f64>>]) -> SharedVariance {
+    fn variance_of_times(rows: &[Vec<Option<f64>>]) -> SharedVariance {
         SharedVariance::new(trials(&rows.iter().map(|row| &row[..]).collect::<Vec<_>>()))
     }
 
@@ -742,8 +751,8 @@ mod tests {
         (one - other).abs() < 1e-6 * (1.0 + one.abs())
     }
 
-    fn are_near(one: Option<RuledInterval>, other: Option<RuledInterval>) -> bool {
-        let is_same = |one: RuledInterval, other: RuledInterval| {
+    fn are_near(one: Option<IntervalWithRule>, other: Option<IntervalWithRule>) -> bool {
+        let is_same = |one: IntervalWithRule, other: IntervalWithRule| {
             let (a, b) = (one.ends, other.ends);
             one.rule == other.rule && is_near(a.low, b.low) && is_near(a.high, b.high)
         };
@@ -764,14 +773,14 @@ mod tests {
     proptest! {
         #[test]
         fn any_times_have_finite_intervals_that_hold_their_estimate(rows in any_race()) {
-            let shared = of_times(&rows);
+            let shared = variance_of_times(&rows);
             for trial in 0..rows.len() {
-                if let Some(RuledInterval { ends, .. }) = shared.location(trial).and_then(|it| it.ci95) {
+                if let Some(IntervalWithRule { ends, .. }) = shared.location(trial).and_then(|it| it.ci95) {
                     prop_assert!(ends.low > 0.0 && ends.high.is_finite(), "{:?}", ends);
                 }
                 for other in 0..rows.len() {
                     let Some(found) = shared.ratio(trial, other) else { continue };
-                    let Some(RuledInterval { ends, .. }) = found.ci95 else {
+                    let Some(IntervalWithRule { ends, .. }) = found.ci95 else {
                         prop_assert_eq!(found.pairs, 1);
                         continue;
                     };
@@ -786,21 +795,21 @@ mod tests {
 
         #[test]
         fn swapping_the_two_gives_the_inverse(rows in any_race()) {
-            let shared = of_times(&rows);
+            let shared = variance_of_times(&rows);
             for (trial, other) in (0..rows.len()).flat_map(|it| (0..it).map(move |other| (it, other))) {
                 for (there, back) in ratios(&shared, trial, other).into_iter().zip(ratios(&shared, other, trial)) {
                     prop_assert_eq!(there.is_some(), back.is_some());
                     let (Some(there), Some(back)) = (there, back) else { continue };
                     prop_assert!((there.estimate * back.estimate - 1.0).abs() < 1e-9);
-                    let inverse = |it: RuledInterval| {
+                    let inverse = |it: IntervalWithRule| {
                         let ends = Interval { low: 1.0 / it.ends.high, high: 1.0 / it.ends.low };
-                        RuledInterval { ends, ..it }
+                        IntervalWithRule { ends, ..it }
                     };
                     let back = back.ci95.map(inverse);
                     prop_assert!(are_near(there.ci95, back), "{:?} {:?}", there.ci95, back);
                 }
-                let of_first = shared.ratio_of_chosen(other, trial, shared.sharing_trials().saturating_sub(1));
-                let at_bound = |it: RuledInterval| is_near(it.ends.low, 1.0) || is_near(it.ends.high, 1.0);
+                let of_first = shared.ratio_of_chosen(other, trial, shared.sharing_trial_count().saturating_sub(1));
+                let at_bound = |it: IntervalWithRule| is_near(it.ends.low, 1.0) || is_near(it.ends.high, 1.0);
                 if !of_first.and_then(|it| it.ci95).is_some_and(at_bound) {
                     let there = shared.significance_against_first(other, trial);
                     prop_assert_eq!(there.map(opposite), shared.significance_against_first(trial, other));
@@ -814,10 +823,10 @@ mod tests {
             log_factor in -13.0..13.0_f64,
         ) {
             let factor = log_factor.exp();
-            let shared = of_times(&rows);
+            let shared = variance_of_times(&rows);
             let scale = |row: &Vec<Option<f64>>| row.iter().map(|time| Some(factor * (*time)?)).collect();
-            let scaled = of_times(&rows.iter().map(scale).collect::<Vec<Vec<Option<f64>>>>());
-            let shuffled = of_times(&order.iter().map(|&trial| rows[trial].clone()).collect::<Vec<_>>());
+            let scaled = variance_of_times(&rows.iter().map(scale).collect::<Vec<Vec<Option<f64>>>>());
+            let shuffled = variance_of_times(&order.iter().map(|&trial| rows[trial].clone()).collect::<Vec<_>>());
             let place = |trial: usize| order.iter().position(|it| *it == trial).unwrap();
             for trial in 0..rows.len() {
                 let location = |shared: &SharedVariance, trial| shared.location(trial).and_then(|it| it.ci95);
@@ -825,7 +834,7 @@ mod tests {
                 for (factor, other) in
                     [(1.0, location(&shuffled, place(trial))), (factor, location(&scaled, trial))]
                 {
-                    let unscaled = |it: RuledInterval| RuledInterval { ends: it.ends.map(|end| end / factor), ..it };
+                    let unscaled = |it: IntervalWithRule| IntervalWithRule { ends: it.ends.map(|end| end / factor), ..it };
                     let other = other.map(unscaled);
                     prop_assert!(are_near(ends, other), "{:?} {:?}", ends, other);
                 }

@@ -9,7 +9,7 @@
 //! [`crate::signed_rank`].
 
 use crate::interval::{Confidence, Interval};
-use crate::number::count;
+use crate::number::count_as_float;
 use crate::observation::{GroupedValues, Observation};
 use crate::quantile;
 use crate::signed_rank::widened_range;
@@ -34,13 +34,13 @@ struct OutsideCount {
 /// median of all observations.
 pub fn median_interval(observations: &[Observation], confidence: Confidence) -> Option<Interval> {
     let grouped = GroupedValues::from_observations(observations);
-    let ends = grouped.interval(confidence, |sorted| of_sorted(sorted, confidence))?;
+    let ends = grouped.interval(confidence, |sorted| interval_of_sorted(sorted, confidence))?;
     let centre = quantile(&grouped.values, 0.5);
     Some(ends.hull_with(Interval { low: centre, high: centre }))
 }
 
 /// The interval of the median of sorted values.
-fn of_sorted(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
+fn interval_of_sorted(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
     let Some(outside) = OutsideCount::find(sorted.len(), confidence) else {
         return widened_range(sorted, confidence);
     };
@@ -74,9 +74,9 @@ impl OutsideCount {
         None
     }
 
-    /// How far the ends move towards the next value, from 0 to 1.
+    /// The fraction by which each end moves towards the next value, from 0 to 1.
     fn share_of_next(&self, n: usize, confidence: Confidence) -> f64 {
-        let (n, rank) = (count(n), count(self.count) + 1.0);
+        let (n, rank) = (count_as_float(n), count_as_float(self.count) + 1.0);
         let step = (confidence.tail() - self.tail) / (self.next_tail - self.tail);
         (n - rank) * step / (rank + (n - 2.0 * rank) * step)
     }
@@ -85,13 +85,13 @@ impl OutsideCount {
 /// The probability that a fair coin thrown `n` times shows `heads` heads.
 fn binomial(n: usize, heads: usize) -> f64 {
     let ways = ln_factorial(n as u64) - ln_factorial(heads as u64) - ln_factorial((n - heads) as u64);
-    (ways - count(n) * std::f64::consts::LN_2).exp()
+    (ways - count_as_float(n) * std::f64::consts::LN_2).exp()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Noise;
+    use crate::SeededRandom;
     use crate::median;
     use proptest::prelude::*;
 
@@ -115,18 +115,18 @@ mod tests {
         // Ten values: 2 to 9 hold 97.85 %, 3 to 8 hold 89.06 %. I = 0.0285 / 0.0879 = 0.3246 and
         // the share is 8 I / (2 + 6 I) = 0.6577.
         let ten: Vec<f64> = (1..=10).map(f64::from).collect();
-        let ends = of_sorted(&ten, Confidence::REPORTED).unwrap();
+        let ends = interval_of_sorted(&ten, Confidence::REPORTED).unwrap();
         assert!((ends.low - 2.6577).abs() < 1e-3 && (ends.low + ends.high - 11.0).abs() < 1e-9, "{ends:?}");
     }
 
     #[test]
     fn five_values_have_a_widened_range_and_four_have_nothing() {
-        let ends = of_sorted(&[0.0, 1.0, 2.0, 3.0, 10.0], Confidence::REPORTED).unwrap();
+        let ends = interval_of_sorted(&[0.0, 1.0, 2.0, 3.0, 10.0], Confidence::REPORTED).unwrap();
         assert!((ends.low + 0.8).abs() < 1e-12 && (ends.high - 10.8).abs() < 1e-12);
-        assert_eq!(of_sorted(&[0.0, 1.0, 2.0, 3.0], Confidence::REPORTED), None);
-        assert_eq!(of_sorted(&[], Confidence::REPORTED), None);
-        assert_eq!(of_sorted(&[1.0; 8], Confidence::with_error(0.005)), None);
-        assert!(of_sorted(&[1.0; 9], Confidence::with_error(0.005)).is_some());
+        assert_eq!(interval_of_sorted(&[0.0, 1.0, 2.0, 3.0], Confidence::REPORTED), None);
+        assert_eq!(interval_of_sorted(&[], Confidence::REPORTED), None);
+        assert_eq!(interval_of_sorted(&[1.0; 8], Confidence::with_error(0.005)), None);
+        assert!(interval_of_sorted(&[1.0; 9], Confidence::with_error(0.005)).is_some());
     }
 
     fn observations_in_fills(values: &[(f64, u32)]) -> Vec<Observation> {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn fills_that_differ_widen_the_interval() {
-        let mut noise = Noise::new(3);
+        let mut noise = SeededRandom::new(3);
         let levels: Vec<f64> = (0..4).map(|_| 0.05 * noise.normal()).collect();
         let all: Vec<(f64, u32)> =
             (0..100_u32).map(|at| (levels[at as usize / 25] + 0.02 * noise.normal(), at / 25)).collect();

@@ -9,12 +9,12 @@
 //! around their centre, as differences of two readings of one round do: the noise need not be
 //! normal, and spreads need not be equal.
 //!
-//! With very few values even the whole range misses more often than the error allows. If it exceeds
-//! the error by at most a quarter (five values at 5 %: 6.25 %), the range is widened by a share
-//! that simulations found; otherwise there is no interval.
+//! With very few values even the whole range misses the centre more often than the error allows. If
+//! the range misses at most a quarter more often (five values at 5 %: 6.25 %), it is widened by a
+//! share that simulations found; otherwise there is no interval.
 
 use crate::interval::{Confidence, Interval};
-use crate::number::count;
+use crate::number::count_as_float;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Up to this many values the distribution is exact; beyond, the normal distribution agrees to
@@ -118,7 +118,7 @@ impl OutsideAverages {
 
     /// The number by the normal distribution with the statistic's mean and variance.
     fn normal(n: usize, confidence: Confidence) -> OutsideAverages {
-        let n = count(n);
+        let n = count_as_float(n);
         let mean = n * (n + 1.0) / 4.0;
         let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
         let rank = (mean + Normal::standard().inverse_cdf(confidence.tail()) * deviation - 0.5).max(0.0);

@@ -26,7 +26,7 @@
 
 use crate::interval::Confidence;
 use crate::student::normal_quantile;
-use crate::{count, median};
+use crate::{count_as_float, median};
 use statrs::function::erf::erfc;
 use std::f64::consts::{FRAC_2_SQRT_PI, SQRT_2};
 use std::sync::LazyLock;
@@ -49,30 +49,31 @@ const VARIANCE_OF_LEVEL: f64 = 0.0875 * 0.0875;
 /// The share of trials expected in the tail of the prior.
 const TAIL_SHARE: f64 = 0.15;
 
-/// The logarithm of the typical spread is this much above half the logarithm of the median of S/ν,
+/// The logarithm of the typical spread is half the logarithm of the median of S/ν plus this offset,
 /// because the median is below the mean.
 const TYPICAL_LOG_OFFSET: f64 = 0.1;
 
-/// Sums of squares are raised to at least this share of the typical one: smaller residuals are zero
+/// Sums of squares are raised to at least this share of the typical sum: a smaller sum is small
 /// only by chance.
 const SQUARES_SHARE_MIN: f64 = 1e-10;
 
 /// A smaller variance of logarithms is due to rounding: one nanosecond in a quarter of an hour.
 const ROUNDING_VARIANCE: f64 = 1e-24;
 
-/// A prior with a smaller weight changes no digit.
+/// A prior with a smaller weight changes no digit of a result.
 const NEGLIGIBLE_WEIGHT: f64 = 1e-15;
 
 /// A level whose weight is a smaller share of the error changes no digit of a reach.
 const NEGLIGIBLE_ERROR_SHARE: f64 = 1e-9;
 
-/// Beyond this many standard deviations, divided by √2, the probability is zero.
+/// Beyond this distance from the centre, in standard deviations divided by √2, the probability
+/// counts as zero.
 const ZERO_PROBABILITY_BEYOND: f64 = 6.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Residuals {
-    /// Sum of squares about their mean.
-    pub(crate) squares: f64,
+    /// Sum of the squared deviations of the residuals from their mean.
+    pub(crate) sum_of_squares: f64,
     /// Degrees of freedom: the number of residuals minus one, at least one.
     pub(crate) freedom: f64,
 }
@@ -99,8 +100,8 @@ static GRID: LazyLock<Grid> = LazyLock::new(Grid::new);
 
 impl Grid {
     fn new() -> Grid {
-        let levels = std::array::from_fn(|at| LOWEST_LEVEL + LEVEL_STEP * count(at));
-        let centres = (0..CENTRE_COUNT).map(|at| LOWEST_CENTRE + LEVEL_STEP * count(at));
+        let levels = std::array::from_fn(|at| LOWEST_LEVEL + LEVEL_STEP * count_as_float(at));
+        let centres = (0..CENTRE_COUNT).map(|at| LOWEST_CENTRE + LEVEL_STEP * count_as_float(at));
         let priors =
             centres.flat_map(|centre| PRIOR_WIDTHS.iter().map(move |width| prior(&levels, centre, *width)));
         Grid { levels, precisions: levels.map(|level| (-2.0 * level).exp()), priors: priors.collect() }
@@ -124,7 +125,7 @@ fn scaled_to_one(mut weights: [f64; LEVEL_COUNT]) -> [f64; LEVEL_COUNT] {
 pub(crate) fn spreads(trials: &[Residuals]) -> Vec<Spread> {
     let grid = &*GRID;
     let trials = with_floor(trials);
-    let Some(log_typical) = median(trials.iter().map(|it| it.squares / it.freedom)) else {
+    let Some(log_typical) = median(trials.iter().map(|it| it.sum_of_squares / it.freedom)) else {
         return Vec::new();
     };
     let log_typical = 0.5 * log_typical.ln() + TYPICAL_LOG_OFFSET;
@@ -147,19 +148,19 @@ pub(crate) fn spreads(trials: &[Residuals]) -> Vec<Spread> {
 
 /// Raises residuals that are all zero, as with a coarse clock, to a small positive sum of squares.
 fn with_floor(trials: &[Residuals]) -> Vec<Residuals> {
-    let is_more_than_rounding = |it: &&Residuals| it.squares > it.freedom * ROUNDING_VARIANCE;
-    let typical = median(trials.iter().filter(is_more_than_rounding).map(|it| it.squares));
+    let is_more_than_rounding = |it: &&Residuals| it.sum_of_squares > it.freedom * ROUNDING_VARIANCE;
+    let typical = median(trials.iter().filter(is_more_than_rounding).map(|it| it.sum_of_squares));
     let smallest = SQUARES_SHARE_MIN * typical.unwrap_or_default();
     let floored = |it: &Residuals| {
-        let squares = it.squares.max(smallest).max(it.freedom * ROUNDING_VARIANCE);
-        Residuals { squares, ..*it }
+        let squares = it.sum_of_squares.max(smallest).max(it.freedom * ROUNDING_VARIANCE);
+        Residuals { sum_of_squares: squares, ..*it }
     };
     trials.iter().map(floored).collect()
 }
 
 /// The likelihood L, scaled to a maximum of one.
 fn likelihood(grid: &Grid, trial: &Residuals, log_typical: f64) -> [f64; LEVEL_COUNT] {
-    let half = 0.5 * trial.squares * (-2.0 * log_typical).exp();
+    let half = 0.5 * trial.sum_of_squares * (-2.0 * log_typical).exp();
     let logs: [f64; LEVEL_COUNT] =
         std::array::from_fn(|at| -trial.freedom * grid.levels[at] - half * grid.precisions[at]);
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -243,14 +244,14 @@ fn probability_beyond(levels: &[(f64, f64)], log_reach: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Noise;
+    use crate::SeededRandom;
     use proptest::prelude::*;
 
-    fn draw_residuals(deviations: &[f64], readings: usize, noise: &mut Noise) -> Vec<Residuals> {
+    fn draw_residuals(deviations: &[f64], readings: usize, noise: &mut SeededRandom) -> Vec<Residuals> {
         let trial = |sd: &f64| {
             let values: Vec<f64> = (0..readings).map(|_| sd * noise.normal()).collect();
             let squares = crate::two_way::deviations_from_mean(values).iter().map(|it| it * it).sum();
-            Residuals { squares, freedom: count(readings) - 1.0 }
+            Residuals { sum_of_squares: squares, freedom: count_as_float(readings) - 1.0 }
         };
         deviations.iter().map(trial).collect()
     }
@@ -267,10 +268,10 @@ mod tests {
 
     #[test]
     fn many_readings_of_equal_trials_have_the_spread_of_the_normal_distribution() {
-        let residuals = draw_residuals(&[0.02; 30], 40, &mut Noise::new(5));
+        let residuals = draw_residuals(&[0.02; 30], 40, &mut SeededRandom::new(5));
         for (spread, residuals) in spreads(&residuals).iter().zip(&residuals) {
             // Each trial has nearly its own spread, to half a step of the grid.
-            let own = spread.reading_sd() / (residuals.squares / residuals.freedom).sqrt();
+            let own = spread.reading_sd() / (residuals.sum_of_squares / residuals.freedom).sqrt();
             assert!((own - 1.0).abs() < LEVEL_STEP / 2.0, "{own}");
             let normal = spread.reach(Confidence::REPORTED) / spread.reading_sd();
             assert!((1.95..2.05).contains(&normal), "{normal}");
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn a_loud_trial_keeps_its_spread_and_the_silent_ones_keep_theirs() {
         let deviations: Vec<f64> = (0..20).map(|at| if at == 7 { 0.6 } else { 0.02 }).collect();
-        let spreads = spreads(&draw_residuals(&deviations, 6, &mut Noise::new(8)));
+        let spreads = spreads(&draw_residuals(&deviations, 6, &mut SeededRandom::new(8)));
         for (at, spread) in spreads.iter().enumerate() {
             let of_true = spread.reading_sd() / deviations[at];
             assert!((0.4..1.6).contains(&of_true), "trial {at}: {of_true}");
@@ -289,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_reach_solves_its_equation() {
-        let spreads = spreads(&draw_residuals(&[0.01, 0.02, 0.05, 0.3, 0.001], 3, &mut Noise::new(2)));
+        let spreads = spreads(&draw_residuals(&[0.01, 0.02, 0.05, 0.3, 0.001], 3, &mut SeededRandom::new(2)));
         for error in [0.05, 0.05 / 7.0, 1e-6] {
             for spread in &spreads {
                 let reach = spread.reach(Confidence::with_error(error));
@@ -302,10 +303,10 @@ mod tests {
 
     #[test]
     fn trials_without_any_residual_have_a_small_spread_and_a_finite_one() {
-        let silent = Residuals { squares: 0.0, freedom: 1.0 };
+        let silent = Residuals { sum_of_squares: 0.0, freedom: 1.0 };
         let reach = |trials: &[Residuals]| spreads(trials)[0].reach(Confidence::REPORTED);
         assert!((1e-13..1e-9).contains(&reach(&[silent; 4])));
-        let loud = Residuals { squares: 1e-3, freedom: 1.0 };
+        let loud = Residuals { sum_of_squares: 1e-3, freedom: 1.0 };
         assert!((1e-6..1e-2).contains(&reach(&[silent, silent, silent, loud, loud])));
         assert!(spreads(&[]).is_empty());
     }
@@ -319,7 +320,7 @@ mod tests {
         ) {
             let of = |factor: f64| {
                 let trial = |squares: &f64| {
-                    Residuals { squares: factor * factor * squares, freedom: f64::from(freedom) }
+                    Residuals { sum_of_squares: factor * factor * squares, freedom: f64::from(freedom) }
                 };
                 spreads(&squares.iter().map(trial).collect::<Vec<_>>())
             };
@@ -335,7 +336,7 @@ mod tests {
             freedom in 1_u16..2_000,
             error in 1e-9..0.5_f64,
         ) {
-            let trial = |squares: &f64| Residuals { squares: squares.powi(4), freedom: f64::from(freedom) };
+            let trial = |squares: &f64| Residuals { sum_of_squares: squares.powi(4), freedom: f64::from(freedom) };
             for spread in spreads(&squares.iter().map(trial).collect::<Vec<_>>()) {
                 let reach = spread.reach(Confidence::with_error(error));
                 prop_assert!(reach.is_finite() && reach > 0.0, "{}", reach);

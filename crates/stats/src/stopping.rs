@@ -33,10 +33,10 @@
 
 use crate::interim::{QUALIFYING_ROUNDS, interim_confidence};
 use crate::interval::Confidence;
-use crate::number::count;
+use crate::number::count_as_float;
 use crate::shared_variance::{DistanceBehind, SharedVariance};
 
-/// The error α: how often the remaining trial may be a wrong one.
+/// The error α: the share of races in which the remaining trial may be a wrong one.
 const WRONG_RESULT_ERROR: f64 = 0.05;
 
 /// The largest value of K.
@@ -56,7 +56,7 @@ const FEW_TRIALS_ROUNDS_MIN: usize = 5;
 /// Up to [`QUALIFYING_ROUNDS`] rounds, a trial also stops if its fastest reading takes this many
 /// times as long as the slowest reading of the fastest trial. There is one factor for each of 2, 3,
 /// 4 and 5 rounds.
-const FIRST_ROUND_MARGINS: [f64; 4] = [2.0, 1.25, 1.1, 1.0];
+const MARGINS_BY_ROUND_COUNT: [f64; 4] = [2.0, 1.25, 1.1, 1.0];
 
 /// After [`QUALIFYING_ROUNDS`] rounds, one reading of the fastest trial may have been disturbed. A
 /// trial then also stops if its fastest reading takes this many times as long as the second slowest
@@ -69,11 +69,11 @@ pub struct Indifference {
     log: f64,
 }
 
-/// A trial that stops, and a trial that is faster.
+/// A trial that stops, and a faster trial because of which it stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop {
     pub trial: usize,
-    pub faster: usize,
+    pub faster_trial: usize,
 }
 
 impl Indifference {
@@ -108,7 +108,7 @@ pub fn find_stops(shared: &SharedVariance, running: &[usize], zone: Indifference
             trial != leader && (is_by_margin || is_behind(shared, leader, trial, first, zone))
         };
         let faster = *leaders.iter().find(|leader| is_faster(leader))?;
-        Some(Stop { trial, faster })
+        Some(Stop { trial, faster_trial: faster })
     };
     let mut stops: Vec<Stop> = running.iter().filter_map(stop).collect();
     // Three trials may each be slower than the next, in a circle.
@@ -118,7 +118,8 @@ pub fn find_stops(shared: &SharedVariance, running: &[usize], zone: Indifference
     stops
 }
 
-/// Whether a trial is slower than a leader by more than the zone and their noise explain.
+/// Whether a trial is slower than a leader by more than the noise of both explains and the zone
+/// allows.
 fn is_behind(shared: &SharedVariance, leader: usize, trial: usize, first: usize, zone: Indifference) -> bool {
     if zone.is_off() {
         return leader == first && is_behind_at_interim(shared, leader, trial);
@@ -126,12 +127,12 @@ fn is_behind(shared: &SharedVariance, leader: usize, trial: usize, first: usize,
     let Some(DistanceBehind { centre, sd, pairs }) = shared.distance_behind(trial, leader) else {
         return false;
     };
-    if shared.sharing_trials() <= FEW_TRIALS_MAX && pairs < FEW_TRIALS_ROUNDS_MIN {
+    if shared.sharing_trial_count() <= FEW_TRIALS_MAX && pairs < FEW_TRIALS_ROUNDS_MIN {
         return false;
     }
-    let rivals = shared.sharing_trials().saturating_sub(1).clamp(1, RIVAL_COUNT_MAX);
-    let log_of_error = (count(rivals) / (2.0 * WRONG_RESULT_ERROR)).ln();
-    let threshold = sd * sd * log_of_error / (zone.log * count(pairs)) - zone.log / 2.0;
+    let rivals = shared.sharing_trial_count().saturating_sub(1).clamp(1, RIVAL_COUNT_MAX);
+    let log_of_error = (count_as_float(rivals) / (2.0 * WRONG_RESULT_ERROR)).ln();
+    let threshold = sd * sd * log_of_error / (zone.log * count_as_float(pairs)) - zone.log / 2.0;
     centre > threshold.max(0.0)
 }
 
@@ -139,7 +140,7 @@ fn is_behind(shared: &SharedVariance, leader: usize, trial: usize, first: usize,
 /// after this many rounds.
 fn is_behind_at_interim(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
     let rounds = shared.unit_count(leader).min(shared.unit_count(trial));
-    let at_look = |confidence: Confidence| shared.signed_rank_distance(trial, leader, confidence);
+    let at_look = |confidence: Confidence| shared.signed_rank_interval_of_distance(trial, leader, confidence);
     let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
     interim_confidence(rounds).and_then(at_look).is_some_and(|ends| ends.low > 0.0)
 }
@@ -147,9 +148,9 @@ fn is_behind_at_interim(shared: &SharedVariance, leader: usize, trial: usize) ->
 /// Whether a trial is slower than a leader in the first rounds by a margin that noise alone does
 /// not explain.
 fn is_slower_by_margin(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
-    let (leader, trial) = (shared.sorted_as_read(leader), shared.sorted_as_read(trial));
+    let (leader, trial) = (shared.sorted_log_times(leader), shared.sorted_log_times(trial));
     let rounds = leader.len().min(trial.len());
-    let Some(margin) = rounds.checked_sub(2).and_then(|from_two| FIRST_ROUND_MARGINS.get(from_two)) else {
+    let Some(margin) = rounds.checked_sub(2).and_then(|from_two| MARGINS_BY_ROUND_COUNT.get(from_two)) else {
         return false;
     };
     let mut slowest = leader.iter().rev();
@@ -163,7 +164,7 @@ fn is_slower_by_margin(shared: &SharedVariance, leader: usize, trial: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Noise, Observation, float};
+    use crate::{Observation, SeededRandom, float};
     use proptest::prelude::*;
     use std::f64::consts::LN_10;
 
@@ -179,7 +180,7 @@ mod tests {
 
     /// Readings of trials with these relative times and this spread.
     fn drawn_rounds(factors: &[f64], rounds: u32, sd: f64, seed: u64) -> Vec<Vec<Observation>> {
-        let mut noise = Noise::new(seed);
+        let mut noise = SeededRandom::new(seed);
         let trial = |factor: &f64| {
             let wall = |_| (1e9 * factor * (sd * noise.normal()).exp()) as u64;
             Observation::from_rounds((0..rounds).map(wall).map(float))
@@ -198,7 +199,7 @@ mod tests {
     fn margins_stop_much_slower_trials_with_a_zone_and_without() {
         for zone in [Indifference::OFF, Indifference::within(ZONE)] {
             let two = race(&[&[100, 190], &[401, 420], &[100, 195]]);
-            assert_eq!(find_stops(&two, &[0, 1, 2], zone), [Stop { trial: 1, faster: 0 }]);
+            assert_eq!(find_stops(&two, &[0, 1, 2], zone), [Stop { trial: 1, faster_trial: 0 }]);
             assert_eq!(stopped_trials(&two, &[1, 2], zone), [1]);
             assert!(find_stops(&two, &[1], zone).is_empty() && find_stops(&two, &[], zone).is_empty());
         }
@@ -215,7 +216,7 @@ mod tests {
             let is_slower = is_behind(&shared, leader, trial, leader, zone);
             assert_eq!(is_slower, centre > threshold, "{centre} {threshold}");
         }
-        // With two trials there is only one rival: ln(1 / 0.1).
+        // With two trials there is only one rival, so ln(1 / 0.1) replaces ln(3 / 0.1).
         let two = SharedVariance::new(drawn_rounds(&[1.0, 1.2], 6, 0.05, 3));
         let DistanceBehind { centre, sd, .. } = two.distance_behind(1, 0).unwrap();
         let threshold = (sd.powi(2) * LN_10 / (0.09531 * 6.0) - 0.04766).max(0.0);
@@ -271,7 +272,7 @@ mod tests {
             let running: Vec<usize> = (0..walls.len()).collect();
             let stops = find_stops(&shared, &running, Indifference::within(zone));
             prop_assert!(stops.len() < running.len());
-            prop_assert!(stops.iter().all(|stop| stop.trial != stop.faster));
+            prop_assert!(stops.iter().all(|stop| stop.trial != stop.faster_trial));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! how often the remaining trial is not the fastest. Used by the simulations of this crate and of
 //! the bench.
 
-use crate::{Indifference, Noise, Observation, SharedVariance, count, find_stops};
+use crate::{Indifference, Observation, SeededRandom, SharedVariance, count_as_float, find_stops};
 
 /// Largest number of rounds of a race.
 const ROUNDS_MAX: usize = 60;
@@ -43,21 +43,21 @@ impl TrueTimes {
 
 /// A race with the readings of all rounds, before any trial stops.
 pub(crate) struct StoppingRace {
-    /// The true logarithms of the times.
+    /// The logarithms of the true times.
     pub(crate) logs: Vec<f64>,
     pub(crate) readings: Vec<Vec<Observation>>,
 }
 
 pub(crate) struct RaceEnd {
     /// The number of rounds of each trial.
-    pub(crate) rounds: Vec<usize>,
-    pub(crate) running: Vec<usize>,
+    pub(crate) round_counts: Vec<usize>,
+    pub(crate) running_trials: Vec<usize>,
 }
 
 impl StoppingRace {
     /// Draws a race. Readings scatter by `sd`, more in some trials than in others; rounds differ by
     /// less, and one reading in fifty takes twice as long.
-    pub(crate) fn draw(times: TrueTimes, trials: usize, sd: f64, noise: &mut Noise) -> StoppingRace {
+    pub(crate) fn draw(times: TrueTimes, trials: usize, sd: f64, noise: &mut SeededRandom) -> StoppingRace {
         let logs = times.logs(trials);
         let of_round: Vec<f64> = (0..ROUNDS_MAX).map(|_| 0.3 * sd * noise.normal()).collect();
         let mut trial = |log: &f64| -> Vec<Observation> {
@@ -73,12 +73,15 @@ impl StoppingRace {
 
     /// Stops trials after every round; the trial `kept` is read in all rounds even if it stops.
     pub(crate) fn run(&self, zone: Indifference, kept: Option<usize>) -> RaceEnd {
-        let mut end = RaceEnd { rounds: vec![1; self.logs.len()], running: (0..self.logs.len()).collect() };
+        let mut end = RaceEnd {
+            round_counts: vec![1; self.logs.len()],
+            running_trials: (0..self.logs.len()).collect(),
+        };
         for round in 2..=ROUNDS_MAX {
-            end.running.iter().copied().chain(kept).for_each(|trial| end.rounds[trial] = round);
-            let stopped = find_stops(&self.shared(&end.rounds), &end.running, zone);
-            end.running.retain(|trial| stopped.iter().all(|stop| stop.trial != *trial));
-            if end.running.len() == 1 {
+            end.running_trials.iter().copied().chain(kept).for_each(|trial| end.round_counts[trial] = round);
+            let stopped = find_stops(&self.shared(&end.round_counts), &end.running_trials, zone);
+            end.running_trials.retain(|trial| stopped.iter().all(|stop| stop.trial != *trial));
+            if end.running_trials.len() == 1 {
                 break;
             }
         }
@@ -97,9 +100,9 @@ impl StoppingRace {
 /// The averages over simulated races of one kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RaceAverages {
-    /// Mean number of readings of all trials.
+    /// Mean number of readings in a race, of all trials together.
     pub readings: f64,
-    /// Mean number of rounds until one trial is left.
+    /// Mean number of rounds in a race, which ends when one trial is left, or after sixty.
     pub rounds: f64,
     /// The share of races that end with one trial left.
     pub decided_share: f64,
@@ -116,20 +119,22 @@ impl RaceAverages {
         zone: Indifference,
         races: usize,
     ) -> RaceAverages {
-        let mut noise = Noise::new(3);
+        let mut noise = SeededRandom::new(3);
         let mut sums = [0.0; 4];
         for _ in 0..races {
             let race = StoppingRace::draw(times, trials, sd, &mut noise);
             let end = race.run(zone, None);
-            let is_decided = end.running.len() == 1;
-            let is_wrong = is_decided && !race.is_fastest(end.running[0]);
+            let is_decided = end.running_trials.len() == 1;
+            let is_wrong = is_decided && !race.is_fastest(end.running_trials[0]);
             let of_race = [
-                end.rounds.iter().sum::<usize>(),
-                end.rounds.iter().copied().max().unwrap_or(0),
+                end.round_counts.iter().sum::<usize>(),
+                end.round_counts.iter().copied().max().unwrap_or(0),
                 usize::from(is_decided),
                 usize::from(is_wrong),
             ];
-            sums.iter_mut().zip(of_race).for_each(|(sum, of_race)| *sum += count(of_race) / count(races));
+            sums.iter_mut()
+                .zip(of_race)
+                .for_each(|(sum, of_race)| *sum += count_as_float(of_race) / count_as_float(races));
         }
         let [readings, rounds, decided, wrong] = sums;
         RaceAverages { readings, rounds, decided_share: decided, wrong_share: wrong }

@@ -2,7 +2,7 @@
 //! Error of a Mean*, Biometrika 6, 1908).
 
 use crate::interval::{Confidence, Interval};
-use crate::number::{count, float, mean, squares_about_mean};
+use crate::number::{count_as_float, float, mean, sum_of_squares_about_mean};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::sync::OnceLock;
 
@@ -28,8 +28,8 @@ pub(crate) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
     terms.iter().rfold(0.0, |sum, term| (sum + term) / freedom) + z
 }
 
-/// The quantile by the library's search. Quantiles of reported intervals are cached, because each
-/// trial of a state needs them.
+/// The quantile as the library's search finds it. Quantiles of reported intervals are cached,
+/// because each trial of a state needs them.
 fn searched_quantile(freedom: f64, confidence: Confidence) -> f64 {
     static REPORTED: [OnceLock<f64>; EXPANSION_FREEDOM_MIN as usize] =
         [const { OnceLock::new() }; EXPANSION_FREEDOM_MIN as usize];
@@ -57,13 +57,13 @@ pub fn interval_of_mean(mean: f64, sd: f64, n: u64) -> Option<Interval> {
 /// The mean of some values, and their standard deviation with n−1; `None` with fewer than two.
 pub fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
     let n = values.len();
-    (mean(values), (n > 1).then(|| (squares_about_mean(values) / count(n - 1)).sqrt()))
+    (mean(values), (n > 1).then(|| (sum_of_squares_about_mean(values) / count_as_float(n - 1)).sqrt()))
 }
 
 /// The interval of the mean of these values; `None` with fewer than two.
 pub fn mean_interval(values: &[f64], confidence: Confidence) -> Option<Interval> {
     let (mean, sd) = mean_and_sd(values);
-    Some(interval_around_mean(mean, sd?, count(values.len()), confidence))
+    Some(interval_around_mean(mean, sd?, count_as_float(values.len()), confidence))
 }
 
 fn interval_around_mean(mean: f64, sd: f64, n: f64, confidence: Confidence) -> Interval {

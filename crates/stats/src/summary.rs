@@ -7,7 +7,7 @@
 //! are rounded half up.
 
 use crate::interval::Confidence;
-use crate::number::{count, float, sorted};
+use crate::number::{count_as_float, float, sorted};
 use crate::observation::Observation;
 use crate::sign_test::median_interval;
 use crate::student::mean_and_sd;
@@ -118,7 +118,7 @@ fn median_in_place(values: &mut [f64]) -> Option<f64> {
 /// The quantile of type 7 of sorted values, for a share from 0 to 1; NaN without values.
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
-    let place = count(last) * share.clamp(0.0, 1.0);
+    let place = count_as_float(last) * share.clamp(0.0, 1.0);
     let below = place.floor() as usize;
     let above = (below + 1).min(last);
     sorted[below] + (place - place.floor()) * (sorted[above] - sorted[below])

@@ -2,8 +2,9 @@
 //! cache or device.
 //!
 //! The values are sorted and split at the gap that is largest relative to the spread of the wider
-//! side, with at least a quarter of the values on either side. They are two groups if that gap is
-//! at least 1.75 times that spread. This rule splits at most 2 % of series of ten values of one
+//! side, with at least a quarter of the values on either side. The spread of a side is its largest
+//! value minus its smallest. The sides are two groups if the gap is at least 1.75 times the spread
+//! of the wider side. This rule splits at most 2 % of series of ten values of one
 //! group, whether their noise is normal, lognormal, uniform, exponential, or sometimes three times
 //! the value; the test below counts them.
 
@@ -12,8 +13,8 @@ use crate::sorted;
 /// Fewer values are never split: random gaps would be too frequent.
 const VALUES_MIN: usize = 8;
 
-/// Two groups have at least this gap, divided by the spread of the wider group.
-const GAP_SPREADS_MIN: f64 = 1.75;
+/// Values form two groups if the gap divided by the spread of the wider group is at least this.
+const GAP_PER_SPREAD_MIN: f64 = 1.75;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoGroups {
@@ -24,7 +25,7 @@ pub struct TwoGroups {
     /// The distance between the groups.
     pub gap: f64,
     /// The gap divided by the spread of the wider group; infinite where both spreads are zero.
-    pub evidence: f64,
+    pub gap_per_spread: f64,
 }
 
 /// The two groups of these values; `None` if they are one group, or too few.
@@ -39,16 +40,18 @@ pub fn two_groups(values: impl IntoIterator<Item = f64>) -> Option<TwoGroups> {
         let spread = |part: &[f64]| part[part.len() - 1] - part[0];
         let gap = above[0] - below[below.len() - 1];
         let evidence = gap / spread(below).max(spread(above));
-        TwoGroups { lower_max: below[below.len() - 1], lower_count: lower, gap, evidence }
+        TwoGroups { lower_max: below[below.len() - 1], lower_count: lower, gap, gap_per_spread: evidence }
     };
     let splits = (least..=count - least).map(split).filter(|split| split.gap > 0.0);
-    splits.max_by(|a, b| a.evidence.total_cmp(&b.evidence)).filter(|best| best.evidence >= GAP_SPREADS_MIN)
+    splits
+        .max_by(|a, b| a.gap_per_spread.total_cmp(&b.gap_per_spread))
+        .filter(|best| best.gap_per_spread >= GAP_PER_SPREAD_MIN)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Noise;
+    use crate::SeededRandom;
     use proptest::prelude::*;
 
     #[test]
@@ -68,18 +71,18 @@ mod tests {
 
     #[test]
     fn one_group_is_split_in_at_most_two_of_a_hundred_series() {
-        type Draw = fn(&mut Noise) -> f64;
+        type Draw = fn(&mut SeededRandom) -> f64;
         let draws: [(&str, Draw); 5] = [
             ("normal", |noise| 0.2 * noise.normal()),
             ("lognormal", |noise| (0.3 * noise.normal().exp()).ln_1p()),
-            ("uniform", Noise::uniform),
+            ("uniform", SeededRandom::uniform),
             ("exponential", |noise| (0.3 * noise.exponential()).ln_1p()),
             ("spikes", |noise| 0.05 * noise.normal() + noise.spike_with_probability(0.05, 3_f64.ln())),
         ];
         const SERIES: usize = 4000;
         for (name, draw) in draws {
             for files in [10, 20] {
-                let mut noise = Noise::new(7);
+                let mut noise = SeededRandom::new(7);
                 let is_split = |_: &usize| two_groups((0..files).map(|_| draw(&mut noise))).is_some();
                 let split = (0..SERIES).filter(is_split).count();
                 assert!(split * 50 <= SERIES * 11 / 10, "{name}: {split} of {SERIES} series of {files}");

@@ -19,7 +19,7 @@ pub(crate) struct LogTime {
 
 /// Times by trial and unit. A trial has no time in a unit in which it was not read.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TwoWay {
+pub(crate) struct TwoWayTable {
     /// One row for each trial, in the order of the units. No row is empty.
     pub(crate) rows: Vec<Vec<LogTime>>,
     units: usize,
@@ -34,12 +34,12 @@ pub(crate) struct PolishedEffects {
     pub(crate) effects: Vec<f64>,
 }
 
-impl TwoWay {
-    pub(crate) fn new(rows: Vec<Vec<LogTime>>, units: usize) -> TwoWay {
-        TwoWay { rows, units }
+impl TwoWayTable {
+    pub(crate) fn new(rows: Vec<Vec<LogTime>>, units: usize) -> TwoWayTable {
+        TwoWayTable { rows, units }
     }
 
-    pub(crate) fn trials_by_unit(&self) -> Vec<usize> {
+    pub(crate) fn trial_counts_by_unit(&self) -> Vec<usize> {
         let mut trials_by_unit = vec![0; self.units];
         self.rows.iter().flatten().for_each(|time| trials_by_unit[time.unit] += 1);
         trials_by_unit
@@ -112,9 +112,9 @@ fn median_of_others(sorted: &[f64], own: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn table(rows: &[&[(usize, f64)]]) -> TwoWay {
+    fn table(rows: &[&[(usize, f64)]]) -> TwoWayTable {
         let row = |row: &&[(usize, f64)]| row.iter().map(|&(unit, log)| LogTime { unit, log }).collect();
-        TwoWay::new(rows.iter().map(row).collect(), 3)
+        TwoWayTable::new(rows.iter().map(row).collect(), 3)
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
         let found = added.polish(3, mean);
         assert_eq!(found, PolishedEffects { levels: vec![10.0, 20.0, 30.0], effects: vec![-1.0, 0.0, 1.0] });
         assert!(added.residuals(&found.levels).concat().iter().all(|left| *left == 0.0));
-        assert_eq!(added.trials_by_unit(), [3, 3, 3]);
+        assert_eq!(added.trial_counts_by_unit(), [3, 3, 3]);
     }
 
     #[test]

@@ -3,12 +3,12 @@
 //!
 //! The two medians have no rounds in common, so each has its own interval
 //! ([`crate::median_interval`], on logarithms). The interval of the difference of the logarithms is
-//! computed from both by the method of variance estimates recovery: Zou & Donner, *Construction of
-//! confidence limits about effect measures: A general approach*, Statistics in Medicine 27 (2008).
-//! The distance of its lower end from the difference is √(a² + b²), where a is the distance of the
-//! minuend from its lower end and b that of the subtrahend from its upper end; the upper end is
-//! computed likewise. Skewed intervals stay skewed, and swapping the two sides gives exactly the
-//! inverse.
+//! computed from both intervals by the method of variance estimates recovery: Zou & Donner,
+//! *Construction of confidence limits about effect measures: A general approach*, Statistics in
+//! Medicine 27 (2008). The distance of its lower end from the difference is √(a² + b²), where a is
+//! the distance of the minuend from its lower end and b the distance of the subtrahend from its
+//! upper end; the upper end is computed likewise. Skewed intervals stay skewed, and swapping the
+//! two sides gives exactly the inverse.
 //!
 //! The interval does not include differences between runs, such as the state of a machine at the
 //! time.
@@ -61,11 +61,16 @@ impl LogMedian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Noise, Significance};
+    use crate::{SeededRandom, Significance};
     use proptest::prelude::*;
 
     /// Observations of `fills` fills with `each` readings and median `level`.
-    fn record(noise: &mut Noise, (fills, each): (u32, u32), between: f64, level: f64) -> Vec<Observation> {
+    fn observations_of_fills(
+        noise: &mut SeededRandom,
+        (fills, each): (u32, u32),
+        between: f64,
+        level: f64,
+    ) -> Vec<Observation> {
         let mut all = Vec::new();
         for fill in 0..fills {
             let of_fill = between * noise.normal();
@@ -77,14 +82,14 @@ mod tests {
         all
     }
 
-    fn logs(value: f64, low: f64, high: f64) -> LogMedian {
+    fn log_median(value: f64, low: f64, high: f64) -> LogMedian {
         LogMedian { value, ci95: Some(Interval { low, high }), rule: None }
     }
 
     #[test]
     fn a_quotient_has_the_rule_of_its_medians_unless_they_differ() {
         use IntervalRule::{SharedVariance, SignTest};
-        let median = |rule| LogMedian { rule, ..logs(4.0, 3.0, 5.0) };
+        let median = |rule| LogMedian { rule, ..log_median(4.0, 3.0, 5.0) };
         for (one, other, expected) in [
             (Some(SignTest), Some(SignTest), Some(SignTest)),
             (Some(SignTest), None, Some(SignTest)),
@@ -101,16 +106,16 @@ mod tests {
     #[test]
     fn a_known_difference_is_reproduced() {
         // 4 [1, 6] less 2 [1, 6]: from 2 - √(3² + 4²) to 2 + √(2² + 1²).
-        let ends = logs(4.0, 1.0, 6.0).over(&logs(2.0, 1.0, 6.0)).ci95.unwrap();
+        let ends = log_median(4.0, 1.0, 6.0).over(&log_median(2.0, 1.0, 6.0)).ci95.unwrap();
         assert!((ends.low.ln() + 3.0).abs() < 1e-12 && (ends.high.ln() - 2.0 - 5_f64.sqrt()).abs() < 1e-12);
         // Symmetric intervals add up like standard errors.
-        let ends = logs(0.0, -3.0, 3.0).over(&logs(0.0, -4.0, 4.0)).ci95.unwrap();
+        let ends = log_median(0.0, -3.0, 3.0).over(&log_median(0.0, -4.0, 4.0)).ci95.unwrap();
         assert!((ends.low.ln() + 5.0).abs() < 1e-12 && (ends.high.ln() - 5.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_published_number_has_no_interval_but_a_quotient() {
-        let quotient = LogMedian::from_published(30.0).over(&logs(10_f64.ln(), 2.0, 3.0));
+        let quotient = LogMedian::from_published(30.0).over(&log_median(10_f64.ln(), 2.0, 3.0));
         assert!((quotient.estimate - 3.0).abs() < 1e-12);
         assert_eq!((quotient.ci95, quotient.significance()), (None, None));
         assert_eq!(LogMedian::from_observations::<Observation>([]), None);
@@ -123,14 +128,14 @@ mod tests {
 
     #[test]
     fn intervals_hold_the_true_quotient_as_often_as_they_say_and_are_not_much_wider_than_they_must() {
-        let mut noise = Noise::new(11);
+        let mut noise = SeededRandom::new(11);
         for (one, other, between) in
             [((10, 1), (10, 1), 0.03), ((3, 10), (8, 5), 0.03), ((1, 30), (1, 10), 0.0)]
         {
             let (mut held, mut reach) = (0, 0.0);
             for _ in 0..500 {
-                let a = record(&mut noise, one, between, 1.2e6);
-                let b = record(&mut noise, other, between, 1e6);
+                let a = observations_of_fills(&mut noise, one, between, 1.2e6);
+                let b = observations_of_fills(&mut noise, other, between, 1e6);
                 let of = |all: &[Observation]| LogMedian::from_observations(all).unwrap();
                 let ends = of(&a).over(&of(&b)).ci95.unwrap();
                 held += u32::from(ends.holds(1.2));
@@ -150,9 +155,10 @@ mod tests {
 
     #[test]
     fn two_records_of_equal_trials_tie_as_often_as_promised() {
-        let mut noise = Noise::new(13);
+        let mut noise = SeededRandom::new(13);
         let ties = (0..400).filter(|_| {
-            let mut of = || LogMedian::from_observations(record(&mut noise, (10, 1), 0.02, 1e6));
+            let mut of =
+                || LogMedian::from_observations(observations_of_fills(&mut noise, (10, 1), 0.02, 1e6));
             of().unwrap().over(&of().unwrap()).significance() == Some(Significance::Tie)
         });
         let ties = ties.count();

@@ -11,7 +11,7 @@ use readlab_model::corpus::{FileForm, Recipe};
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::target::places::Pattern;
 use readlab_model::trial::{Transport, Work};
-use readlab_record::{CommandRules, Focus, Start};
+use readlab_record::{CommandRules, Focus, StartMode};
 use readlab_system::terminal::printable::toml_cause;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -40,7 +40,8 @@ const FULL_SUITE_COUNTING_RUNS_MIN: u32 = 20;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ControlsFile {
-    trial: Vec<SuiteEntry>,
+    #[serde(rename = "trial")]
+    entries: Vec<SuiteEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -62,9 +63,11 @@ pub struct Suite {
     pub full_corpus: Option<Recipe>,
     /// The trial to which ratios refer.
     pub reference: Option<String>,
-    /// Bounds on memory under which the trials are read, beside the cache states, such as `50%`.
+    /// Bounds on memory, such as `50%`, under which the trials are read in addition to the cache
+    /// states.
     #[serde(default)]
-    pub memory: Vec<MemoryBound>,
+    #[serde(rename = "memory")]
+    pub memory_bounds: Vec<MemoryBound>,
     /// The read-ahead of the targets while the suite runs under bounds on memory, if the user may
     /// set it; it is restored at the end.
     pub read_ahead_bytes: Option<u64>,
@@ -80,18 +83,21 @@ pub struct Suite {
     /// Advised time of the whole run, such as `8m`.
     pub budget: Option<String>,
     /// Number of untimed runs in which calls, allocations and the like are counted.
-    pub counts: Option<u32>,
+    #[serde(rename = "counts")]
+    pub counting_runs: Option<u32>,
     #[serde(default)]
     pub focus: Focus,
     /// Whether the suite runs as published: with the corpus in its published size, and each trial
     /// up to its maximum number of readings or its maximum time.
     #[serde(skip)]
     pub is_full: bool,
-    /// Path of the suite if it is a user's file; its trials then count as named by the user.
+    /// Path of the suite's file if a user wrote it; `None` for a built-in suite. The trials of such
+    /// a file count as named by the user.
     #[serde(skip)]
     pub own_file: Option<PathBuf>,
     #[serde(default = "default_true")]
-    pub controls: bool,
+    #[serde(rename = "controls")]
+    pub has_controls: bool,
     /// The trials in the order of the file, after the added controls.
     #[serde(rename = "trial")]
     pub entries: Vec<SuiteEntry>,
@@ -104,7 +110,8 @@ pub struct SuitePlaces {
     pub pattern: Pattern,
     pub block_bytes: u64,
     /// Number of blocks that one reading reads; if absent, as many as the file has.
-    pub reads: Option<u64>,
+    #[serde(rename = "reads")]
+    pub blocks_per_reading: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -132,7 +139,8 @@ pub struct SuiteEntry {
     pub work: Option<Work>,
     /// The works that a command with a fixed kind of answer can do; empty if it can do any work.
     #[serde(default)]
-    pub answers: Vec<Work>,
+    #[serde(rename = "answers")]
+    pub possible_works: Vec<Work>,
     /// The archive whose content the trial reads, such as `zip`: the corpus in that form, or a
     /// target that is such an archive. If absent: the bytes without decoding, unless the trial's
     /// method decodes.
@@ -142,15 +150,16 @@ pub struct SuiteEntry {
     #[serde(default)]
     pub over: Transport,
     #[serde(default)]
-    pub start: Start,
-    /// Check and hooks of a user's own command; its work is then `output`.
+    pub start: StartMode,
+    /// The check and the hooks of a user's own command. If the check does not count the output, the
+    /// work that is asked of the command is `output`.
     #[serde(default)]
     pub command: CommandRules,
     /// Whether the trial is a command that decodes a zstd archive with the dictionary that the
     /// variable `READLAB_DICTIONARY` names. A command with this flag takes part only if there is a
     /// dictionary, and other commands for archives only if there is none.
     #[serde(default, rename = "dictionary")]
-    pub has_dictionary: bool,
+    pub needs_dictionary: bool,
     /// Whether the trial takes part in a race only with `--all`, and in another suite only with
     /// `--full`.
     #[serde(default)]
@@ -158,7 +167,8 @@ pub struct SuiteEntry {
     /// Largest number of files of a tree for which the trial takes part without `--all`.
     pub files_max: Option<u64>,
     /// The trial's name in the publication, if it differs.
-    pub published: Option<String>,
+    #[serde(rename = "published")]
+    pub published_name: Option<String>,
 }
 
 fn default_true() -> bool {
@@ -201,14 +211,15 @@ impl Suite {
         Suite::built_in("race")
     }
 
-    /// The suite of a race of the user's own commands: only the controls that show limits.
+    /// The suite of a race of the user's own commands. It holds only the controls that measure
+    /// limits.
     pub fn commands() -> Suite {
         Suite::built_in("commands")
     }
 
-    /// The suite of a race for a work that finds names, in which nothing reads bytes; `None` for
-    /// other works.
-    pub fn for_names(work: Work) -> Option<Suite> {
+    /// The suite of a race for a work that finds names. No trial of the suite reads bytes of files.
+    /// `None` for other works.
+    pub fn for_name_work(work: Work) -> Option<Suite> {
         work.finds_names().then(|| Suite::built_in(work.word()))
     }
 
@@ -241,7 +252,7 @@ impl Suite {
     /// Adds the controls that the suite lacks. Leaves out controls with all threads if every trial
     /// has one thread, and controls of an archive if no trial reads that archive.
     fn with_controls(mut self) -> Suite {
-        if !self.controls {
+        if !self.has_controls {
             return self;
         }
         let controls: ControlsFile =
@@ -257,7 +268,7 @@ impl Suite {
         let is_lacking = |control: &SuiteEntry| {
             (several || !has_several(control)) && forms.contains(&control.form) && !is_named(control)
         };
-        let lacking = controls.trial.into_iter().filter(is_lacking);
+        let lacking = controls.entries.into_iter().filter(is_lacking);
         let mut entries: Vec<SuiteEntry> =
             lacking.map(|entry| SuiteEntry { is_added_control: true, ..entry }).collect();
         entries.append(&mut self.entries);
@@ -267,13 +278,13 @@ impl Suite {
     /// The suite with its published corpus and all its trials, instead of a size and a selection
     /// for everyday use.
     pub fn as_published(self) -> Suite {
-        let counts = self.counts.unwrap_or(1).max(FULL_SUITE_COUNTING_RUNS_MIN);
+        let counts = self.counting_runs.unwrap_or(1).max(FULL_SUITE_COUNTING_RUNS_MIN);
         let entries =
             self.entries.into_iter().map(|entry| SuiteEntry { only_with_all: false, ..entry }).collect();
         Suite {
             is_full: true,
             corpus: self.full_corpus.or(self.corpus),
-            counts: Some(counts),
+            counting_runs: Some(counts),
             entries,
             ..self
         }
@@ -298,7 +309,7 @@ impl Suite {
 impl SuitePlaces {
     /// Number of blocks that one reading of a file of this size reads.
     pub fn block_count(&self, file_bytes: u64) -> u64 {
-        self.reads.unwrap_or(file_bytes / self.block_bytes.max(1)).max(1)
+        self.blocks_per_reading.unwrap_or(file_bytes / self.block_bytes.max(1)).max(1)
     }
 }
 
@@ -358,7 +369,7 @@ mod tests {
         assert_eq!(trials(&own("rust/copy")), expected);
         for suite in Suite::names().into_iter().map(|name| Suite::find(name).unwrap()) {
             let has_controls = suite.entries.iter().any(|it| it.trial.starts_with("rust/device@"));
-            assert!(has_controls || !suite.controls, "{}", suite.name);
+            assert!(has_controls || !suite.has_controls, "{}", suite.name);
         }
     }
 
@@ -390,13 +401,13 @@ mod tests {
         let taking_part = |suite: &Suite| suite.entries.iter().filter(|it| !it.only_with_all).count();
         assert_eq!((full.corpus, taking_part(&full)), (usual.corpus, full.entries.len()));
         assert!(taking_part(&usual) < full.entries.len());
-        assert!(full.is_full && !usual.is_full && full.counts > usual.counts);
+        assert!(full.is_full && !usual.is_full && full.counting_runs > usual.counting_runs);
     }
 
     #[test]
     fn a_suite_reads_as_many_blocks_as_the_file_has_unless_it_says_how_many() {
         let suite = Suite::find("larger-than-memory").unwrap();
-        let shown: Vec<String> = suite.memory.iter().map(ToString::to_string).collect();
+        let shown: Vec<String> = suite.memory_bounds.iter().map(ToString::to_string).collect();
         assert_eq!(shown, ["10%", "50%"]);
         assert_eq!(suite.read_ahead_bytes, Some(128 << 10), "the kernel's default");
         let places = suite.places_read().unwrap();
@@ -404,7 +415,7 @@ mod tests {
             (places.block_count(128 << 20), places.block_count(5000), places.block_count(1)),
             (32_768, 1, 1)
         );
-        let eight = SuitePlaces { reads: Some(8), ..places };
+        let eight = SuitePlaces { blocks_per_reading: Some(8), ..places };
         assert_eq!(eight.block_count(128 << 20), 8);
         // Without a trial that reads blocks, no target has places.
         assert!(Suite { entries: Vec::new(), ..suite }.places_read().is_none());
@@ -417,11 +428,11 @@ mod tests {
     #[test]
     fn only_works_that_find_names_have_their_own_suite() {
         for work in [Work::Names, Work::Stat] {
-            let suite = Suite::for_names(work).unwrap();
-            assert_eq!((suite.work, suite.state, suite.controls), (Some(work), StateChoice::Warm, false));
+            let suite = Suite::for_name_work(work).unwrap();
+            assert_eq!((suite.work, suite.state, suite.has_controls), (Some(work), StateChoice::Warm, false));
             assert!(suite.entries.iter().all(|entry| entry.over == Transport::Tree), "{work}");
         }
-        assert!(Suite::for_names(Work::Newlines).is_none());
+        assert!(Suite::for_name_work(Work::Newlines).is_none());
     }
 
     #[test]

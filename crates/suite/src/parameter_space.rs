@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 /// Parameters by name, each with its values in rising order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Space {
+pub struct ParameterSpace {
     values: BTreeMap<String, BTreeSet<u64>>,
     /// Settings with more memory in flight than this are left out.
     in_flight_bytes_max: u64,
@@ -23,28 +23,28 @@ const DEFAULT_SPACE: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,chunk=16KiB|64K
                      threads=1..all,populate=0|1,sequential=0|1,direct=0|1,\
                      part=1MiB|4MiB|16MiB|64MiB,concurrency=1|4|16|64";
 
-/// The most memory in flight of a setting in the default space: it keeps any device busy.
+/// The largest number of bytes that a setting of the default space has in flight. This many keep
+/// any device busy.
 const DEFAULT_IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 /// Parameters whose product is the memory in flight.
 const IN_FLIGHT_FACTORS: [&str; 6] = ["buffer", "buffers", "depth", "threads", "part", "concurrency"];
 
-impl Space {
-    pub fn default_space() -> Space {
-        let space: Space = DEFAULT_SPACE.parse().expect("the usual space is checked by a test");
-        Space { in_flight_bytes_max: DEFAULT_IN_FLIGHT_BYTES, ..space }
+impl ParameterSpace {
+    pub fn default_space() -> ParameterSpace {
+        let space: ParameterSpace = DEFAULT_SPACE.parse().expect("the usual space is checked by a test");
+        ParameterSpace { in_flight_bytes_max: DEFAULT_IN_FLIGHT_BYTES, ..space }
     }
 
     /// Adds values of a parameter. Without values the space stays unchanged.
-    pub fn with_values(mut self, name: &str, values: Vec<u64>) -> Space {
+    pub fn with_values(mut self, name: &str, values: Vec<u64>) -> ParameterSpace {
         if !values.is_empty() {
             self.values.entry(name.to_owned()).or_default().extend(values);
         }
         self
     }
 
-    /// The names of the parameters that the user set; empty for the default space, which no user
-    /// made.
+    /// The names of the parameters that the user set; empty for the default space.
     pub fn user_named_params(&self) -> impl Iterator<Item = &str> {
         let is_given = self.in_flight_bytes_max != DEFAULT_IN_FLIGHT_BYTES;
         self.values.keys().map(String::as_str).filter(move |_| is_given)
@@ -57,7 +57,7 @@ impl Space {
     /// The short names of the method's parameters that this space sets.
     pub fn settable_params<'m>(&self, method: &'m MethodLine) -> impl Iterator<Item = &'m str> {
         let set = method.params.iter().filter(|param| !self.values(param).is_empty());
-        set.map(|param| Params::short(&param.name))
+        set.map(|param| Params::short_name(&param.name))
     }
 
     /// Every setting of a method: each combination of the values in the space. A parameter that is
@@ -86,16 +86,16 @@ impl Space {
 
     /// The values of one parameter, within the range that the method takes.
     fn values(&self, param: &ParamLine) -> Vec<u64> {
-        let same = |name: &str| Params::short(name) == Params::short(&param.name);
+        let same = |name: &str| Params::short_name(name) == Params::short_name(&param.name);
         let named = self.values.iter().filter(|(name, _)| same(name)).flat_map(|(_, values)| values);
         named.copied().filter(|value| (param.min..=param.max).contains(value)).collect()
     }
 }
 
-impl FromStr for Space {
+impl FromStr for ParameterSpace {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Space, String> {
+    fn from_str(text: &str) -> Result<ParameterSpace, String> {
         let mut space = BTreeMap::new();
         for part in text.split(',') {
             let named = part.split_once('=').filter(|(name, _)| !name.trim().is_empty());
@@ -108,13 +108,14 @@ impl FromStr for Space {
                 values.split('|').map(|span| parse_range(part, span)).collect::<Result<Vec<_>, _>>()?;
             space.insert(name.trim().to_owned(), values.into_iter().flatten().collect());
         }
-        Ok(Space { values: space, in_flight_bytes_max: u64::MAX })
+        Ok(ParameterSpace { values: space, in_flight_bytes_max: u64::MAX })
     }
 }
 
 /// Bytes that a setting has in flight. Parameters that it does not set have the method's defaults.
 fn in_flight_bytes(method: &MethodLine, settings: &Params) -> u64 {
-    let counts = method.params.iter().filter(|param| IN_FLIGHT_FACTORS.contains(&Params::short(&param.name)));
+    let counts =
+        method.params.iter().filter(|param| IN_FLIGHT_FACTORS.contains(&Params::short_name(&param.name)));
     let value = |param: &ParamLine| settings.0.get(&param.name).copied().unwrap_or(param.default);
     counts.map(value).fold(1, u64::saturating_mul)
 }
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<u64> {
-        let space: Space = text.parse().unwrap();
+        let space: ParameterSpace = text.parse().unwrap();
         space.values.values().next().unwrap().iter().copied().collect()
     }
 
@@ -169,13 +170,13 @@ mod tests {
     #[test]
     fn malformed_spaces_are_refused() {
         for text in ["", "buffer", "=1", "buffer=", "buffer=x", "depth=4..1", "depth=1..", "depth=1,,"] {
-            assert!(text.parse::<Space>().is_err(), "{text:?}");
+            assert!(text.parse::<ParameterSpace>().is_err(), "{text:?}");
         }
     }
 
     #[test]
     fn a_method_gets_every_combination_of_its_parameters_and_no_others() {
-        let space: Space = "buffer=4KiB..16KiB,depth=1|2|99,ring=7".parse().unwrap();
+        let space: ParameterSpace = "buffer=4KiB..16KiB,depth=1|2|99,ring=7".parse().unwrap();
         let two = method(&[("buffer_bytes", 8192, 1 << 20), ("depth", 1, 64), ("direct", 0, 1)]);
         let spelled: Vec<String> = space.settings(&two).iter().map(Params::to_string).collect();
         assert_eq!(spelled, ["buffer=8KiB", "buffer=8KiB,depth=2", "buffer=16KiB", "buffer=16KiB,depth=2"]);
@@ -186,7 +187,7 @@ mod tests {
     #[test]
     fn values_of_a_parameter_are_added_to_a_space() {
         let ranges = method(&[("merge_bytes", 0, 1 << 30)]);
-        let space: Space = "depth=1|2".parse().unwrap();
+        let space: ParameterSpace = "depth=1|2".parse().unwrap();
         assert!(!space.clone().with_values("merge_bytes", Vec::new()).sets_any_of(&ranges));
         let spelled = space.with_values("merge_bytes", vec![65_536, 0]).settings(&ranges);
         let spelled: Vec<String> = spelled.iter().map(Params::to_string).collect();
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_default_space_is_valid_and_uses_no_more_memory_than_useful() {
-        let space = Space::default_space();
+        let space = ParameterSpace::default_space();
         assert_eq!((space.values.len(), space.user_named_params().count()), (9, 0));
         let ring = method(&[("buffer_bytes", 512, 1 << 30), ("depth", 1, 4096)]);
         let settings = space.settings(&ring);

@@ -36,7 +36,8 @@ pub struct PublishedError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Index {
-    publication: Vec<Publication>,
+    #[serde(rename = "publication")]
+    publications: Vec<Publication>,
 }
 
 /// The description of a published table in the index.
@@ -60,7 +61,8 @@ struct Publication {
     #[serde(rename = "states")]
     state_column: Option<String>,
     size_bytes: Option<u64>,
-    /// The sizes in bytes of cases that read another file, by case.
+    /// The sizes of the files in bytes, by case, for cases that do not read the file of
+    /// `size_bytes`.
     #[serde(default, rename = "sizes")]
     case_sizes_bytes: BTreeMap<String, u64>,
     /// Number of readers that each read the whole file, by case; one in all other cases.
@@ -69,7 +71,8 @@ struct Publication {
     #[serde(default)]
     notes: Vec<String>,
     #[serde(default)]
-    machine: BTreeMap<String, Value>,
+    #[serde(rename = "machine")]
+    machine_facts: BTreeMap<String, Value>,
     #[serde(default, rename = "fact")]
     fact_columns: Vec<FactColumn>,
     #[serde(rename = "number")]
@@ -118,7 +121,7 @@ fn default_factor() -> f64 {
 type RowFields = BTreeMap<String, String>;
 
 pub fn names() -> Vec<String> {
-    index().into_iter().map(|it| format!("{PUBLISHED_PREFIX}{}", it.name)).collect()
+    publications().into_iter().map(|it| format!("{PUBLISHED_PREFIX}{}", it.name)).collect()
 }
 
 /// The machines of a publication, by its name without the prefix; with `/M`, only machines whose
@@ -126,8 +129,8 @@ pub fn names() -> Vec<String> {
 pub fn sides(name: &str) -> Result<Vec<Side>, PublishedError> {
     let (name, machine) = name.split_once('/').map_or((name, None), |(name, machine)| (name, Some(machine)));
     let unknown = |cause: String| PublishedError { name: name.to_owned(), cause };
-    let publication = index().into_iter().find(|it| it.name == name).ok_or_else(|| {
-        let known = index().into_iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
+    let publication = publications().into_iter().find(|it| it.name == name).ok_or_else(|| {
+        let known = publications().into_iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
         unknown(format!("nothing of this name is published here (known: {known})"))
     })?;
     let all = publication.sides();
@@ -141,9 +144,9 @@ pub fn sides(name: &str) -> Result<Vec<Side>, PublishedError> {
     Ok(found)
 }
 
-fn index() -> Vec<Publication> {
+fn publications() -> Vec<Publication> {
     let index: Index = toml::from_str(INDEX_TOML).expect("the index of publications is checked by a test");
-    index.publication
+    index.publications
 }
 
 impl Publication {
@@ -165,7 +168,7 @@ impl Publication {
                 let spread = self.spread(number, &row);
                 if let (Measure::Wall, Some(size_bytes)) = (number.measure, case.key.size_bytes) {
                     #[expect(clippy::cast_precision_loss, reason = "a size below 2^53")]
-                    let bytes = size_bytes as f64 * case.key.readers.unwrap_or(1) as f64;
+                    let bytes = size_bytes as f64 * case.key.reader_count.unwrap_or(1) as f64;
                     let rate = bytes * 1e9 / value;
                     let spread = spread_of_rate(&spread, rate / value);
                     case.figures.insert(Measure::Rate, Figure::Value { value: rate, statistic, spread });
@@ -185,7 +188,7 @@ impl Publication {
         });
         Spread {
             sd: number.sd_column.as_ref().and_then(of).map(|sd| sd * number.factor),
-            runs: self.runs_column.as_ref().and_then(|column| row.get(column)?.parse().ok()),
+            reading_count: self.runs_column.as_ref().and_then(|column| row.get(column)?.parse().ok()),
             percentiles,
         }
     }
@@ -203,7 +206,7 @@ impl Publication {
     }
 
     fn side(&self, name: String, row: &RowFields) -> Side {
-        let mut facts = self.machine.clone();
+        let mut facts = self.machine_facts.clone();
         for fact in &self.fact_columns {
             let Some(text) = row.get(&fact.column) else { continue };
             let value = match fact.factor {
@@ -238,12 +241,12 @@ impl Publication {
                 work: self.work,
                 transport: self.over,
                 state,
-                readers: Some(self.case_readers.get(name).copied().unwrap_or(1)),
+                reader_count: Some(self.case_readers.get(name).copied().unwrap_or(1)),
                 ..ComparisonKey::default()
             },
             figures: BTreeMap::new(),
             noise: BTreeMap::new(),
-            unmeasured: None,
+            why_unmeasured: None,
         });
         side.cases.last_mut().expect("one was just pushed")
     }
@@ -252,8 +255,9 @@ impl Publication {
     fn case_names(&self, case: &str) -> BTreeSet<String> {
         let suite = self.suite.as_ref().and_then(|name| Suite::find(name).ok());
         let entries = suite.into_iter().flat_map(|suite| suite.entries);
-        let repeats = entries
-            .filter(|entry| entry.published.as_ref().or(entry.label.as_ref()).is_some_and(|it| it == case));
+        let repeats = entries.filter(|entry| {
+            entry.published_name.as_ref().or(entry.label.as_ref()).is_some_and(|it| it == case)
+        });
         let called = repeats.flat_map(|entry| entry.label.into_iter().chain([entry.trial]));
         called.chain([case.to_owned()]).collect()
     }
@@ -265,13 +269,13 @@ impl NumberColumn {
     }
 }
 
-/// The spread of a rate from the spread of its times, because their relative standard deviations
-/// are equal.
+/// The spread of a rate, from that of its times: both have the same relative standard deviation.
+/// The percentiles are left out.
 fn spread_of_rate(times: &Spread, rate_per_time: f64) -> Spread {
     Spread { sd: times.sd.map(|sd| sd * rate_per_time), percentiles: None, ..*times }
 }
 
-/// Gives every side without a rate from a data sheet this one, in bytes per second.
+/// Adds this rate of a data sheet, in bytes per second, to each side that has no such rate.
 pub fn add_data_sheet(sides: &mut [Side], bytes_per_s: f64) {
     for side in sides {
         side.facts.entry(SHEET_FACT.to_owned()).or_insert_with(|| bytes_per_s.into());
@@ -285,7 +289,7 @@ mod tests {
 
     #[test]
     fn every_publication_is_complete() {
-        for publication in index() {
+        for publication in publications() {
             let sides = publication.sides();
             let is_whole = !sides.is_empty() && sides.iter().all(|side| !side.cases.is_empty());
             assert!(is_whole, "{}", publication.name);
@@ -296,7 +300,7 @@ mod tests {
             }
             if let Some(suite) = &publication.suite {
                 let suite = Suite::find(suite).unwrap();
-                for entry in suite.entries.iter().filter_map(|entry| entry.published.as_ref()) {
+                for entry in suite.entries.iter().filter_map(|entry| entry.published_name.as_ref()) {
                     assert!(sides.iter().flat_map(|side| &side.cases).any(|it| it.name == *entry), "{entry}");
                 }
                 let repeated = sides[0].cases.iter().filter(|case| case.names.len() > 1).count();
@@ -326,13 +330,13 @@ mod tests {
             side.cases.iter().find(|it| it.name == case).unwrap().figures[&measure].clone()
         };
         let Figure::Value { spread, .. } = figure("zip-lines/M920", "zip", Measure::Wall) else { panic!() };
-        assert!((spread.sd.unwrap() - 351.7e6).abs() < 1.0 && spread.runs == Some(10));
+        assert!((spread.sd.unwrap() - 351.7e6).abs() < 1.0 && spread.reading_count == Some(10));
         let Figure::Value { spread, .. } = figure("zip-lines/Old", "zip", Measure::Wall) else { panic!() };
-        assert_eq!((spread.sd, spread.runs), (None, Some(1)));
+        assert_eq!((spread.sd, spread.reading_count), (None, Some(1)));
         let bytes = "bytes(from:) and for loop";
         let Figure::Value { spread, .. } = figure("urlsession/M2", bytes, Measure::Mallocs) else { panic!() };
         assert_eq!(spread.percentiles, Some([35e3, 36e3, 37e3, 37e3, 37e3, 67e3, 69e3]));
-        assert_eq!(spread.runs, Some(100));
+        assert_eq!(spread.reading_count, Some(100));
         assert!((figure("ssd-sizes/iMac", "read", Measure::Fixed).value() - 40_000.0).abs() < 1.0);
         let m1 = sides("ssd-sizes/M1").unwrap().swap_remove(0);
         let has_fixed = m1.cases.iter().any(|case| case.figures.contains_key(&Measure::Fixed));
@@ -350,7 +354,7 @@ mod tests {
     fn the_rate_of_two_readers_counts_what_both_read() {
         let m920 = &sides("zip-lines/M920").unwrap()[0];
         let case = m920.cases.iter().find(|case| case.name.contains("2 threads")).unwrap();
-        assert_eq!(case.key.readers, Some(2));
+        assert_eq!(case.key.reader_count, Some(2));
         assert_eq!((case.figures[&Measure::Rate].value() / 1e6).trunc(), 952.0);
         let one = m920.cases.iter().find(|case| case.name == "buffer 8192").unwrap();
         assert_eq!((one.figures[&Measure::Rate].value() / 1e6).trunc(), 519.0);
@@ -379,7 +383,7 @@ mod tests {
         let ask = |machine: &str| {
             let required =
                 fit.required.iter().find(|it| it.machine.contains(machine) && it.case == "buffer 8192");
-            format!("{:.2}", required.unwrap().fact.unwrap())
+            format!("{:.2}", required.unwrap().fact_value.unwrap())
         };
         assert_eq!((ask("M920"), ask("NUC11")), ("5.52".to_owned(), "5.90".to_owned()));
     }

@@ -1,9 +1,9 @@
 //! The kernel: page cache, processes, meters, devices, terminals; all unsafe code of the lab.
 //!
-//! All calls to the kernel are in `linux`, whose signatures use no types of Linux. Support for
-//! another system would be one more folder with modules of the same names. `unix` needs only POSIX.
-//! On systems where readlab does not measure, `other` has what is needed to keep, judge and show
-//! records.
+//! All calls that need Linux are in `linux`, whose signatures use no types of Linux. Support for
+//! another system would be one more folder with modules of the same names. `unix` has the calls that
+//! need only POSIX. On systems where readlab does not measure, `other` has what is needed to keep,
+//! judge and show records.
 
 pub mod folder;
 #[cfg(target_os = "linux")]

@@ -12,14 +12,14 @@ use std::thread;
 /// Number of files that a thread takes at once.
 const BATCH_FILES: usize = 64;
 
-/// The number of processors, which is the number of threads to use.
-pub fn processors() -> usize {
+/// Number of processors that this process may use; the number of threads for [`visit`].
+pub fn processor_count() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Calls `each` with the index and the path of every file in the list, and combines the results
-/// with `join` in any order; `None` if there are no files. After an error no thread takes further
-/// files.
+/// Calls `each` with the index and the path of every file, and combines the results with `join` in
+/// any order; `None` if there are no files. `threads` includes the calling thread. After an error no
+/// thread takes further files.
 pub fn visit<T: Send, P, E: Send + From<P>>(
     paths: impl Iterator<Item = Result<PathBuf, P>> + Send,
     threads: usize,

@@ -1,3 +1,4 @@
-//! What is read: files, folders, places, devices, URLs; the layers below.
+//! Targets, which are what is read: files, folders, places of files, devices and URLs; and the layers
+//! below them.
 
 pub mod target;

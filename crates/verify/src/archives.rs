@@ -4,7 +4,7 @@
 use super::check::{Check, ReadWords, WorkScan, check_exit, work_scans};
 use super::files::{FileReading, cases_of, ending_of, special_name_check};
 use super::settings::{self, DataAmount};
-use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
+use super::stage::{AWKWARD_NAME, Case, Stage, non_utf8_name};
 use readlab_corpus::archive::pack_content;
 use readlab_corpus::oracle;
 use readlab_protocol::{Archive, DICTIONARY_VARIABLE, MethodLine};
@@ -13,10 +13,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-const BROKEN_CONTENT: &str = "65537-bytes";
+const PACKED_FILE_NAME: &str = "65537-bytes";
 
-/// For each archive format that the method decodes: every work and scan of every packed file, and
-/// archives that must fail.
+/// For each archive format that the method decodes: checks that read every packed file with every
+/// work and scan, and checks of archives that must fail.
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let mut checks = Vec::new();
     for &archive in &method.decodes {
@@ -24,12 +24,12 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
         for (at, visit) in work_scans(method).into_iter().enumerate() {
             let reading =
                 FileReading { words: ReadWords::new(method, &visit), ending: ending_of(method, at) };
-            checks.push(packed_reading(reading, archive, cases.clone()));
+            checks.push(packed_reading_check(reading, archive, cases.clone()));
         }
         let Some(visit) = work_scans(method).into_iter().next() else { continue };
         for setting in settings::settings_for(method, DataAmount::Kilobytes) {
             let reading = FileReading::with_setting(&ReadWords::new(method, &visit), setting);
-            checks.push(packed_reading(reading, archive, cases.clone()));
+            checks.push(packed_reading_check(reading, archive, cases.clone()));
         }
         checks.extend(special_name_checks(stage, method, &visit, archive)?);
         checks.extend(broken_archive_checks(stage, method, &visit, archive)?);
@@ -40,7 +40,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     Ok(checks)
 }
 
-fn packed_reading<'s>(reading: FileReading, archive: Archive, cases: Arc<Vec<Case>>) -> Check<'s> {
+fn packed_reading_check<'s>(reading: FileReading, archive: Archive, cases: Arc<Vec<Case>>) -> Check<'s> {
     let settings = reading.words.settings.clone();
     let check = Check::new(move |stage| {
         let all: Vec<&Case> = cases.iter().collect();
@@ -60,9 +60,9 @@ fn archive_cases(stage: &Stage, method: &MethodLine, archive: Archive) -> io::Re
         cases.push(Case::at(path, case.truth.clone()));
     }
     if !matches!(archive, Archive::Zip | Archive::Brotli) {
-        let content = fs::read(&stage.file(BROKEN_CONTENT).path)?;
+        let content = fs::read(&stage.file(PACKED_FILE_NAME).path)?;
         let path = folder.join(format!("two-members.{}", archive.suffix()));
-        fs::write(&path, pack_content(BROKEN_CONTENT, &content, archive)?.repeat(2))?;
+        fs::write(&path, pack_content(PACKED_FILE_NAME, &content, archive)?.repeat(2))?;
         let twice = content.repeat(2);
         let truth = oracle::truth_of(|| Ok(twice.as_slice()), &|_| Ok(()))?;
         cases.push(Case::at(path, truth));
@@ -79,7 +79,7 @@ fn special_name_checks<'s>(
 ) -> io::Result<Vec<Check<'s>>> {
     let content = fs::read(&stage.awkwardly_named.path)?;
     let folder = stage.new_folder()?;
-    let names = [OsString::from(AWKWARD_NAME), raw_name()];
+    let names = [OsString::from(AWKWARD_NAME), non_utf8_name()];
     let check = |mut name: OsString| {
         name.push(format!(".{}", archive.suffix()));
         let path = folder.join(&name);
@@ -98,7 +98,7 @@ fn broken_archive_checks<'s>(
     visit: &WorkScan,
     archive: Archive,
 ) -> io::Result<Vec<Check<'s>>> {
-    let whole = pack_content(BROKEN_CONTENT, &fs::read(&stage.file(BROKEN_CONTENT).path)?, archive)?;
+    let whole = pack_content(PACKED_FILE_NAME, &fs::read(&stage.file(PACKED_FILE_NAME).path)?, archive)?;
     let folder = stage.new_folder()?;
     let mut broken = vec![("cut-short", whole[..whole.len() - 1].to_vec())];
     if !matches!(archive, Archive::Zip | Archive::Bzip2) {
@@ -128,5 +128,5 @@ fn dictionary_check<'s>(stage: &'s Stage, method: &MethodLine, visit: &WorkScan)
     let case = Case::at(path, source.truth.clone());
     let mut words = ReadWords::new(method, visit);
     words.env.push((DICTIONARY_VARIABLE.into(), dictionary.into()));
-    Ok(Check::reads(words, case, check_exit))
+    Ok(Check::reading(words, case, check_exit))
 }

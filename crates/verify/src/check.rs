@@ -1,4 +1,4 @@
-//! A check: one session with a contender that has one purpose, and its result.
+//! A check: one session with a contender, which has one purpose, and the result of the session.
 
 use super::missing_failure_message;
 use super::stage::{Case, Stage};
@@ -42,8 +42,8 @@ pub(super) struct ReadWords {
     pub settings: Vec<String>,
     pub env: Vec<(OsString, OsString)>,
     pub env_removed: Vec<OsString>,
-    /// The shell command that repeats the session, if the session's own command cannot because its
-    /// server no longer exists.
+    /// The shell command that a report shows for repeating the session. `None` if the session's own
+    /// command can be repeated, which needs no server of the verification.
     pub repeating_command: Option<String>,
 }
 
@@ -54,8 +54,9 @@ impl<'a> Check<'a> {
         Check(Box::new(run))
     }
 
-    /// A session that proves the work for the case in its first turn, and then runs `end`.
-    pub(super) fn reads(
+    /// A check of a session that must prove the work for the case in its first turn, and then pass
+    /// `end`.
+    pub(super) fn reading(
         words: ReadWords,
         case: impl Borrow<Case> + Send + Sync + 'a,
         end: fn(&Stage, Session) -> Result<(), Reason>,
@@ -70,7 +71,8 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// A session that must fail before it is ready, with a reason that contains `expected`.
+    /// A check of a session that must fail, before it is ready or in its first turn, with a reason that
+    /// contains `expected`.
     pub(super) fn must_fail(
         words: ReadWords,
         of: impl Into<String>,
@@ -78,9 +80,9 @@ impl<'a> Check<'a> {
     ) -> Check<'a> {
         let (of, expected) = (of.into(), expected.into());
         Check::new(move |stage| {
-            let opened = stage.launch(&words).and_then(|mut session| {
+            let opened = stage.start_session(&words).and_then(|mut session| {
                 session.wait_until_ready()?;
-                session.turn(CHECK_TURN, stage.deadline).map(|turn| turn.samples.len())
+                session.run_turn(CHECK_TURN, stage.time_limit).map(|turn| turn.samples.len())
             });
             words.attempt(stage, &of, || match opened {
                 Err(SessionError::Failed(reason))
@@ -97,8 +99,8 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// Accepts that a setting is rejected within its bounds, for example because a device does not
-    /// support it, if the reason names the setting.
+    /// Also accepts a failure whose reason names one of these settings. A contender may reject a value
+    /// within the bounds, for example because a device does not support it.
     pub(super) fn or_settings_refused(self, settings: Vec<String>) -> Check<'a> {
         let is_named = move |fault: &Fault| {
             let mut names = settings.iter().map(|setting| setting.split('=').next().unwrap_or_default());
@@ -175,7 +177,7 @@ impl ReadWords {
     /// A violation in this session; `of` is the name of the target.
     pub(super) fn fault(&self, stage: &Stage, of: &str, reason: impl fmt::Display) -> Fault {
         let repeat = self.repeat_command(stage, &[&ONE_READING]);
-        Fault { request: self.describe(of), reason: reason.to_string(), repeat }
+        Fault { request: self.describe(of), reason: reason.to_string(), repeat_command: repeat }
     }
 
     /// A shell command that repeats the session with these lines as its input.
@@ -205,7 +207,7 @@ impl ReadWords {
         search().map_err(|Reason(reason)| self.fault(stage, of, reason))
     }
 
-    /// Like `attempt` for a file, which the repeated command reads under its own name.
+    /// Like `attempt`, for a file. The command that repeats the session reads the file at its own path.
     pub(super) fn attempt_case<T>(
         &self,
         stage: &Stage,
@@ -248,7 +250,7 @@ impl ReadWords {
             _ => {}
         }
         let products = truth.products?;
-        (!products.match_answer(work, &answer, true)).then(|| match answer.products {
+        (!products.agrees_with(work, &answer, true)).then(|| match answer.products {
             None => format!("it answered {answer} without products"),
             Some(said) => format!(
                 "it answered {answer}, which is right, with the products {said}, which are not: a piece was left out, \
@@ -258,10 +260,11 @@ impl ReadWords {
     }
 }
 
-/// Starts a session and waits until it is ready. The parameters in force must be those of the
-/// method; their values may differ, because 0 or a value that does not fit may be replaced.
+/// Starts a session and waits until it is ready. `ready` must name exactly the parameters of the
+/// method. Their values are not compared, because a contender may replace 0 or a value that does not
+/// fit.
 pub(super) fn start_ready(stage: &Stage, words: &ReadWords) -> Result<Session, SessionError> {
-    let mut session = stage.launch(words)?;
+    let mut session = stage.start_session(words)?;
     let in_force = session.wait_until_ready()?;
     let known: Vec<&String> = words.method_line.params.iter().map(|param| &param.name).collect();
     let lacking = known.iter().find(|name| !in_force.0.contains_key(**name));
@@ -278,7 +281,7 @@ pub(super) fn prove_turn(
     words: &ReadWords,
     case: &Case,
 ) -> Result<Turn, SessionError> {
-    let turn = session.turn(CHECK_TURN, stage.deadline)?;
+    let turn = session.run_turn(CHECK_TURN, stage.time_limit)?;
     words.check_samples(&turn.samples, case).map_err(SessionError::Failed)?;
     Ok(turn)
 }
@@ -294,15 +297,15 @@ pub(super) fn session_after_turn(
     Ok(session)
 }
 
-/// The session must exit with 0 at the end of its input.
+/// Checks that the session exits with 0 at the end of its input.
 pub(super) fn check_exit(_: &Stage, session: Session) -> Result<(), Reason> {
     Ok(session.exit()?)
 }
 
-/// Between turns the session must not have a file open or mapped. At the end of its input it must
-/// exit with 0 and leave no processes behind.
+/// Checks that the session has no file open or mapped between turns, and that it exits with 0 at the
+/// end of its input and leaves no processes behind.
 pub(super) fn check_clean_exit(stage: &Stage, session: Session) -> Result<(), Reason> {
-    if let Some(reason) = stage.held_file(&session) {
+    if let Some(reason) = stage.held_file_reason(&session) {
         return Err(reason.into());
     }
     check_exit(stage, session)

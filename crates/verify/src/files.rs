@@ -5,14 +5,14 @@ use super::check::{
     CHECK_TURN, Check, CheckResult, ReadWords, Reason, WorkScan, check_clean_exit, is_control, prove_turn,
     session_after_turn, start_ready, work_scans,
 };
-use super::reason_of;
+use super::failure_reason;
 use super::settings::{self, DataAmount};
-use super::stage::{AWKWARD_NAME, Case, FileSlot, Stage, raw_name};
+use super::stage::{AWKWARD_NAME, Case, FileSlot, Stage, non_utf8_name};
 use readlab_model::sample::Meter;
 use readlab_model::trial::Work;
 use readlab_protocol::{MethodLine, TurnRequest};
 use readlab_roster::session::{Session, SessionError, Turn};
-use readlab_system::process::{DelayCounter, ThreadWaits};
+use readlab_system::process::{CountsByThread, DelayCounter};
 use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fs;
@@ -29,7 +29,7 @@ const LEFT_OUT_TIME_MAX: Duration = Duration::from_millis(50);
 const BUFFER_BYTES_MAX: u64 = 1 << 20;
 
 /// Number of first turns in which a runtime may still load code that it needs for answers.
-const LOADING_TURNS: usize = 3;
+const LOADING_TURN_COUNT: usize = 3;
 
 const MANY_UNTIMED_TURN: TurnRequest = TurnRequest { lead: 8, count: 1 };
 
@@ -54,8 +54,8 @@ pub(super) enum Ending {
 
 const ENDINGS: [Ending; 3] = [Ending::InputEnds, Ending::FileVanishes, Ending::FolderInstead];
 
-/// The ending for the work and scan with this index. A control always gets the end of input,
-/// because a control need not read the file.
+/// The ending for the work and scan with this index. A control always gets
+/// [`Ending::InputEnds`], because it need not read the file.
 pub(super) fn ending_of(method: &MethodLine, number: usize) -> Ending {
     if is_control(method) { Ending::InputEnds } else { ENDINGS[number % ENDINGS.len()] }
 }
@@ -65,7 +65,7 @@ pub(super) struct FileReading {
     pub ending: Ending,
 }
 
-/// Every work and scan of every file, names with special characters, and settings.
+/// Checks of every work and scan with every file, of names with special characters, and of settings.
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let work_scans = work_scans(method);
     let mut checks = Vec::new();
@@ -91,7 +91,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
             checks.push(untimed_readings_check(words.with_target(stage.large_text.path.as_os_str())));
         }
         checks.push(special_name_check(words.clone(), &stage.awkwardly_named, AWKWARD_NAME.into()));
-        checks.push(special_name_check(words.clone(), &stage.raw_named, raw_name()));
+        checks.push(special_name_check(words.clone(), &stage.non_utf8_named, non_utf8_name()));
         let cases: Vec<&Case> = settings::SETTING_CASES.iter().map(|name| stage.file(name)).collect();
         for setting in settings::settings_for(method, DataAmount::Kilobytes) {
             checks.push(FileReading::with_setting(&words, setting).check(cases.clone()));
@@ -100,7 +100,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     Ok(checks)
 }
 
-/// Files with sizes around those of the method's own buffers.
+/// A check with files whose sizes are around the sizes of the method's buffers.
 fn buffer_size_check<'s>(stage: &'s Stage, method: &MethodLine, visit: &WorkScan) -> io::Result<Check<'s>> {
     let sizes = method.params.iter().filter(|param| param.name.ends_with("_bytes"));
     let sizes = sizes.map(|param| param.default).filter(|bytes| (2..=BUFFER_BYTES_MAX).contains(bytes));
@@ -119,10 +119,10 @@ fn untimed_readings_check<'s>(words: ReadWords) -> Check<'s> {
         words.attempt(stage, &stage.large_text.name, || {
             let mut session = start_ready(stage, &words)?;
             for _ in 0..MANY_UNTIMED_TRIES {
-                let turn = session.turn(MANY_UNTIMED_TURN, stage.deadline)?;
+                let turn = session.run_turn(MANY_UNTIMED_TURN, stage.time_limit)?;
                 words.check_samples(&turn.samples, &stage.large_text)?;
                 let window_ns = turn.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or_default();
-                if turn.seen_ns > window_ns.saturating_mul(u64::from(MANY_UNTIMED_TURN.lead) / 2) {
+                if turn.lab_wall_ns > window_ns.saturating_mul(u64::from(MANY_UNTIMED_TURN.lead) / 2) {
                     session.exit()?;
                     return Ok(1);
                 }
@@ -144,8 +144,8 @@ pub(super) fn cases_of<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<&'s Cas
     stage.text_cases.iter().chain(bytes).collect()
 }
 
-/// One reading of a file whose name is part of the check. Only a name that is not UTF-8 may be
-/// rejected, with the reason that it cannot be spelled.
+/// A check of a turn with a file that has this name. The contender may reject only a name that is not
+/// UTF-8, with the reason that it cannot spell the name.
 pub(super) fn special_name_check<'s>(
     words: ReadWords,
     case: impl Borrow<Case> + Send + Sync + 's,
@@ -193,12 +193,12 @@ impl FileReading {
             let before = ProcessorWaits::read(&session);
             match prove_turn(&mut session, stage, &words, case) {
                 Ok(turn) => {
-                    let waited_ns = ProcessorWaits::read(&session).since(&before);
+                    let waited_ns = ProcessorWaits::read(&session).ns_since(&before);
                     let windows = turn.samples.iter().map(|sample| sample.wall_ns);
                     let shortest = windows.clone().min().unwrap_or_default();
                     let readings: u64 =
                         windows.sum::<u64>() + UNTIMED_READING_FACTOR * shortest * u64::from(CHECK_TURN.lead);
-                    left_out_ns = left_out_ns.min(turn.seen_ns.saturating_sub(readings + waited_ns));
+                    left_out_ns = left_out_ns.min(turn.lab_wall_ns.saturating_sub(readings + waited_ns));
                     answers += CHECK_TURN.count;
                 }
                 // A method that reads only text may fail with this reason, which ends its session.
@@ -208,7 +208,7 @@ impl FileReading {
                 Err(error) => return self.words.attempt_case(stage, case, || Err(error.into())),
             }
         }
-        if cases.len() > LOADING_TURNS && Duration::from_nanos(left_out_ns) > LEFT_OUT_TIME_MAX {
+        if cases.len() > LOADING_TURN_COUNT && Duration::from_nanos(left_out_ns) > LEFT_OUT_TIME_MAX {
             let reason = format!(
                 "its windows leave out at least {left_out_ns} ns of every turn: everything that it does for a reading \
                  belongs in the window"
@@ -219,15 +219,19 @@ impl FileReading {
             Ending::InputEnds => self.words.attempt_case(stage, last, || check_clean_exit(stage, session))?,
             Ending::FileVanishes => words.attempt(stage, "a file that vanished", || {
                 slot.clear()?;
-                check_names_file(&slot, session.turn(CHECK_TURN, stage.deadline), "no such file")
+                check_failure_names_file(
+                    &slot,
+                    session.run_turn(CHECK_TURN, stage.time_limit),
+                    "no such file",
+                )
             })?,
             Ending::FolderInstead => words.attempt(stage, "a folder instead of a file", || {
                 slot.clear()?;
                 fs::create_dir(&slot.path)?;
-                match session.turn(CHECK_TURN, stage.deadline) {
+                match session.run_turn(CHECK_TURN, stage.time_limit) {
                     Err(SessionError::Unavailable(_)) => Ok(()),
                     // The system's error depends on the system call that the method uses.
-                    result => check_names_file(&slot, result, ""),
+                    result => check_failure_names_file(&slot, result, ""),
                 }
             })?,
         }
@@ -239,17 +243,17 @@ impl FileReading {
 /// waited for a processor. On an overloaded machine this is most of the time that windows leave
 /// out.
 struct ProcessorWaits {
-    contender: Option<ThreadWaits>,
+    contender: Option<CountsByThread>,
     own_ns: u64,
 }
 
 impl ProcessorWaits {
     fn read(session: &Session) -> ProcessorWaits {
         let own_ns = DelayCounter::of_this_thread().read().unwrap_or(0);
-        ProcessorWaits { contender: ThreadWaits::read(session.id()).ok(), own_ns }
+        ProcessorWaits { contender: CountsByThread::read(session.process_id()).ok(), own_ns }
     }
 
-    fn since(&self, before: &ProcessorWaits) -> u64 {
+    fn ns_since(&self, before: &ProcessorWaits) -> u64 {
         let counted =
             self.contender.iter().zip(&before.contender).flat_map(|(now, before)| now.since(before));
         let delays = counted.filter(|(meter, _)| *meter == Meter::DelayedNs);
@@ -258,8 +262,12 @@ impl ProcessorWaits {
 }
 
 /// Checks that a turn failed with a reason that contains the path of the file and the cause.
-fn check_names_file(slot: &FileSlot, result: Result<Turn, SessionError>, cause: &str) -> Result<(), Reason> {
-    let (reason, named) = (reason_of(result)?, slot.path.to_string_lossy());
+fn check_failure_names_file(
+    slot: &FileSlot,
+    result: Result<Turn, SessionError>,
+    cause: &str,
+) -> Result<(), Reason> {
+    let (reason, named) = (failure_reason(result)?, slot.path.to_string_lossy());
     if !reason.contains(&*named) {
         return Err(format!("it failed with {reason:?}, which must have the path {named:?}").into());
     }

@@ -36,10 +36,10 @@ pub struct Verification<'a> {
     pub is_selected: &'a dyn Fn(&str) -> bool,
     /// An empty folder for the files that are read.
     pub folder: &'a Path,
-    pub deadline: Duration,
+    pub time_limit: Duration,
     /// A shell command that verifies the contender again, with all its methods.
-    pub again: &'a str,
-    pub jobs: usize,
+    pub repeat_command: &'a str,
+    pub job_count: usize,
 }
 
 /// The checks of one method, or the checks that do not depend on a method, with the report before
@@ -51,24 +51,24 @@ struct CheckGroup<'a> {
 
 struct QueuedCheck<'a> {
     group_index: usize,
-    number: usize,
+    index_in_group: usize,
     check: Check<'a>,
 }
 
 impl Verification<'_> {
-    /// Runs every check. Passes on the report of each method as soon as the reports of the methods
-    /// before it are complete.
+    /// Runs every check. Calls `report` for each method, in order, as soon as all checks of this method
+    /// and of the methods before it are done.
     pub fn run(&self, mut report: impl FnMut(&MethodReport)) -> io::Result<Vec<MethodReport>> {
-        let stage = Stage::make(self.contender, self.folder, self.deadline, self.again)?;
+        let stage = Stage::make(self.contender, self.folder, self.time_limit, self.repeat_command)?;
         let subjects = self.check_groups(&stage)?;
         let mut reports: Vec<MethodReport> = subjects.iter().map(|subject| subject.report.clone()).collect();
         let mut left: Vec<usize> = subjects.iter().map(|subject| subject.checks.len()).collect();
         let first_faults = Mutex::new(vec![usize::MAX; subjects.len()]);
-        let queue = Mutex::new(queue_checks(subjects));
+        let queue = Mutex::new(check_queue(subjects));
         let (send, results) = mpsc::channel();
         let mut shown = 0;
         std::thread::scope(|scope| {
-            for _ in 0..self.jobs.max(1) {
+            for _ in 0..self.job_count.max(1) {
                 let (send, queue, first_faults, stage) = (send.clone(), &queue, &first_faults, &stage);
                 scope.spawn(move || run_checks(queue, first_faults, stage, &send));
             }
@@ -86,7 +86,7 @@ impl Verification<'_> {
                 }
             }
         });
-        if readlab_system::interrupt::requested() {
+        if readlab_system::interrupt::is_stop_requested() {
             return Err(io::ErrorKind::Interrupted.into());
         }
         Ok(reports)
@@ -131,7 +131,7 @@ fn check_group<'s>(stage: &'s Stage<'s>, method: &MethodLine, number: usize) -> 
         checks.extend(places::part_checks(stage, method)?);
     }
     if servers::reads_from_servers(method) && method.parts {
-        checks.extend(servers::part_checks(stage, method, places::parts(stage)?));
+        checks.extend(servers::part_checks(stage, method, places::part_cases(stage)?));
     }
     if method.lists || method.reads == Reads::List {
         checks.extend(several::list_checks(stage, method)?);
@@ -148,11 +148,15 @@ fn check_group<'s>(stage: &'s Stage<'s>, method: &MethodLine, number: usize) -> 
 }
 
 /// All checks, method by method.
-fn queue_checks(subjects: Vec<CheckGroup>) -> VecDeque<QueuedCheck> {
+fn check_queue(subjects: Vec<CheckGroup>) -> VecDeque<QueuedCheck> {
     let mut queue = VecDeque::new();
     for (group_index, of) in subjects.into_iter().enumerate() {
         let checks = of.checks.into_iter().enumerate();
-        queue.extend(checks.map(|(number, check)| QueuedCheck { group_index, number, check }));
+        queue.extend(checks.map(|(number, check)| QueuedCheck {
+            group_index,
+            index_in_group: number,
+            check,
+        }));
     }
     queue
 }
@@ -167,9 +171,9 @@ fn run_checks(
 ) {
     loop {
         let next = locked(queue).pop_front();
-        let Some(QueuedCheck { group_index, number, check }) = next else { return };
+        let Some(QueuedCheck { group_index, index_in_group: number, check }) = next else { return };
         let is_left_out =
-            locked(first_faults)[group_index] < number || readlab_system::interrupt::requested();
+            locked(first_faults)[group_index] < number || readlab_system::interrupt::is_stop_requested();
         let outcome = (!is_left_out).then(|| check.run(stage));
         if matches!(outcome, Some(Err(_))) {
             let mut first_faults = locked(first_faults);
@@ -184,13 +188,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The reason if a session that had to fail did something else.
+/// The reason for a violation if a session that had to fail did something else.
 fn missing_failure_message(said: &str) -> String {
     format!("it must answer 'failed' with the reason; {said}")
 }
 
-/// The reason with which a session failed, as it had to; an error if it did something else.
-fn reason_of<T>(result: Result<T, SessionError>) -> Result<String, String> {
+/// The reason that a session gave for its failure; an error if the session did not fail, or not with
+/// `failed`.
+fn failure_reason<T>(result: Result<T, SessionError>) -> Result<String, String> {
     match result {
         Err(SessionError::Failed(reason)) => Ok(reason),
         Err(error) => Err(missing_failure_message(&error.to_string())),

@@ -1,15 +1,15 @@
-//! Parts of a file: the first pages, the rest, the end and beyond the end. Places of a file: blocks
-//! of unusual sizes at unordered places, malformed lists, and a file that is truncated between
-//! turns.
+//! Checks of parts and places of a file. The parts are the first pages, the rest, the end, and one
+//! beyond the end. The places are blocks of unusual sizes in no order; lists may be malformed, and a
+//! file is truncated between turns.
 
 use super::check::{
     CHECK_TURN, Check, ReadWords, WorkScan, check_clean_exit, check_exit, is_control, prove_turn,
     start_ready, work_scans,
 };
+use super::failure_reason;
 use super::files::special_name_check;
-use super::reason_of;
 use super::settings::{self, DataAmount};
-use super::stage::{AWKWARD_NAME, Case, Stage, raw_name, text};
+use super::stage::{AWKWARD_NAME, Case, Stage, non_utf8_name, text_of_size};
 use readlab_corpus::block_truth::truth_of_blocks;
 use readlab_corpus::oracle;
 use readlab_protocol::places::places_word;
@@ -48,16 +48,16 @@ struct PlaceList {
     is_long: bool,
 }
 
-/// A list of ranges for methods that read them from a server. The case is what the server has, with
-/// the true answer about the ranges.
+/// A list of ranges for methods that read ranges from a server. The case has the file that the server
+/// sends, and the true answer about the ranges of this file.
 #[derive(Clone)]
 pub(super) struct RangeCase {
     pub list: PathBuf,
     pub case: Arc<Case>,
 }
 
-/// Every list, and every work and scan, with different settings, names with special characters, and
-/// lists that must fail.
+/// Checks of every list, of every work and scan with different settings, of names with special
+/// characters, and of lists that must fail.
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let files = stage.places.get(|| PlacesFiles::make(stage))?;
     let (folder, data) = (stage.new_folder()?, files.data.clone());
@@ -70,8 +70,8 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
         .collect();
     let mut checks = Vec::new();
     let Some(visit) = work_scans.first() else { return Ok(checks) };
-    // Each list is read with two works and scans, a long list with one; each of them and
-    // every setting occurs.
+    // A list is read with two works and scans, a long list with one. Each work and scan, and each
+    // setting, is used at least once.
     let count = lists.len().max(work_scans.len());
     let pairs = (0..2).flat_map(|turn| (0..count).map(move |at| (turn, at)));
     let pairs =
@@ -81,7 +81,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
         checks.push(places_check(method, visit, setting, listed.case.clone()));
     }
     let words = ReadWords::new(method, visit).with_settings([places_word()]);
-    for name in [AWKWARD_NAME.into(), raw_name()] {
+    for name in [AWKWARD_NAME.into(), non_utf8_name()] {
         let file = folder.join(&name);
         fs::copy(&data, &file)?;
         let case = write_list(&folder, "of-a-name.list", &file, aligned_block_bytes(), &[0, 4096])?;
@@ -110,7 +110,7 @@ fn places_check<'s>(
     let is_set = setting.is_some();
     let words = ReadWords::new(method, visit).with_settings([places_word()]).with_settings(setting);
     let named = if is_set { words.settings.clone() } else { Vec::new() };
-    Check::reads(words, case, check_clean_exit).or_settings_refused(named)
+    Check::reading(words, case, check_clean_exit).or_settings_refused(named)
 }
 
 /// Bytes of every value; each block of 512 bytes has another density of newlines.
@@ -126,7 +126,7 @@ fn data_content() -> Vec<u8> {
     (0..DATA_BYTES).map(byte).collect()
 }
 
-/// The size of blocks that a device can read directly.
+/// The block size of lists whose blocks a device can read directly.
 fn aligned_block_bytes() -> BlockBytes {
     BlockBytes::Same(ALIGNED_BLOCK_BYTES)
 }
@@ -139,7 +139,7 @@ fn write_list(
     offsets: &[u64],
 ) -> io::Result<Case> {
     let places = Places { file: file.to_owned(), block_bytes, offsets: offsets.to_vec() };
-    // Lists for other files would have the same name, so they are in other folders.
+    // Several lists may have the same name.
     let path = unused_path(folder, name);
     fs::write(&path, places.to_bytes())?;
     let (truth, useful_bytes) = (truth_of_blocks(&places, &|_| Ok(()))?, Some(places.useful_bytes()));
@@ -159,8 +159,8 @@ fn unused_path(folder: &Path, name: &str) -> PathBuf {
     paths.find(|path| !path.exists()).expect("numbers do not end")
 }
 
-/// Places that repeat, are unordered, are not multiples of the block size, or are at the end of the
-/// file; and blocks of different lengths.
+/// Writes lists of places that repeat, are unordered, are not multiples of the block size, or are at
+/// the end of the file, and lists of blocks of different lengths.
 fn place_lists(folder: &Path, data: &Path) -> io::Result<Vec<PlaceList>> {
     let end = DATA_BYTES;
     let cases: [(&str, u64, Vec<u64>); 8] = [
@@ -182,7 +182,7 @@ fn place_lists(folder: &Path, data: &Path) -> io::Result<Vec<PlaceList>> {
     let of_each = |(name, ranges): (&str, Vec<(u64, u64)>)| {
         let is_long = ranges.len() > 1000;
         let case = Arc::new(write_ranges(folder, name, data, ranges)?);
-        // Methods past the page cache read these blocks with the bytes around them.
+        // Methods that bypass the page cache read these blocks together with the bytes around them.
         Ok(PlaceList { case, is_aligned: true, is_long })
     };
     let ranges: [(&str, Vec<(u64, u64)>); 3] = [
@@ -198,7 +198,7 @@ fn place_lists(folder: &Path, data: &Path) -> io::Result<Vec<PlaceList>> {
     cases.into_iter().map(of_same).chain(ranges.into_iter().map(of_each)).collect()
 }
 
-/// A turn that must succeed, and a turn after the file was truncated that must fail.
+/// A check of a turn that must succeed, and of a turn that must fail because the file was truncated.
 fn shrinking_file_check<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io::Result<Check<'s>> {
     let folder = stage.new_folder()?;
     let file = folder.join("shrinking");
@@ -210,7 +210,7 @@ fn shrinking_file_check<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io
             let mut session = start_ready(stage, &words)?;
             prove_turn(&mut session, stage, &words, &case)?;
             fs::write(&file, vec![b'x'; 5000])?;
-            let reason = reason_of(session.turn(CHECK_TURN, stage.deadline))?;
+            let reason = failure_reason(session.run_turn(CHECK_TURN, stage.time_limit))?;
             let named = format!("{}: ", file.display());
             if !reason.contains(&named) {
                 return Err(format!("it failed with {reason:?}, which must have {named:?}").into());
@@ -220,7 +220,8 @@ fn shrinking_file_check<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io
     }))
 }
 
-/// Files that do not contain the place, which the reason must name, and malformed lists.
+/// Checks that must fail: files that do not contain the places, which the reason must name, and
+/// malformed lists.
 fn unreadable_checks<'s>(
     method: &MethodLine,
     words: &ReadWords,
@@ -308,23 +309,23 @@ pub(super) fn range_cases(stage: &Stage) -> io::Result<Vec<RangeCase>> {
     lists.into_iter().map(case).collect()
 }
 
-/// Reads each part and uses each work and scan at least once.
+/// Checks that read each part, and use each work and scan, at least once.
 pub(super) fn part_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let work_scans = work_scans(method);
-    let cases = parts(stage)?;
+    let cases = part_cases(stage)?;
     let count = if work_scans.is_empty() { 0 } else { work_scans.len().max(cases.len()) };
     let checks = (0..count).map(|at| {
         let visit = &work_scans[at % work_scans.len()];
         let (part, case) = cases[at % cases.len()].clone();
-        Check::reads(ReadWords::new(method, visit).with_settings(part.words()), case, check_exit)
+        Check::reading(ReadWords::new(method, visit).with_settings(part.words()), case, check_exit)
     });
     Ok(checks.collect())
 }
 
 /// Parts of a file of sixteen pages and one byte, each with its true answer.
-pub(super) fn parts(stage: &Stage) -> io::Result<Vec<(Part, Arc<Case>)>> {
+pub(super) fn part_cases(stage: &Stage) -> io::Result<Vec<(Part, Arc<Case>)>> {
     let page = usize::try_from(page_bytes()).map_err(io::Error::other)?;
-    let content = text(16 * page as u64 + 1);
+    let content = text_of_size(16 * page as u64 + 1);
     let name = "sixteen-pages-and-a-byte";
     let path = stage.new_folder()?.join(name);
     fs::write(&path, &content)?;

@@ -1,16 +1,16 @@
-//! Invalid input. For the contender as a whole: its hello, words that do not begin a session, lines
-//! that do not begin a turn, and closed pipes. For each method: invalid words, with which the
-//! method must fail with a reason before it is ready.
+//! Checks of invalid input. For the contender as a whole: its hello, words that do not begin a
+//! session, lines that do not begin a turn, and closed pipes. For each method: invalid words, for
+//! which the method must fail with a reason.
 
 use super::check::{CHECK_TURN, Check, ReadWords, Reason, start_ready, work_scans};
 use super::stage::Stage;
-use super::{reason_of, servers};
+use super::{failure_reason, servers};
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
 use readlab_protocol::{LINE_BYTES_MAX, MethodLine, Reads, TurnRequest};
 use readlab_report::verification::Fault;
 use readlab_roster::session::Session;
-use readlab_system::program::{CommandLine, Exit, Process};
+use readlab_system::program::{CommandLine, PipedProgram, ProgramExit};
 use std::ffi::OsString;
 
 const INVALID_TURNS: [&str; 9] = [
@@ -28,7 +28,7 @@ const INVALID_TURNS: [&str; 9] = [
 pub(super) fn checks<'s>(stage: &'s Stage) -> Vec<Check<'s>> {
     let mut checks = vec![Check::new(|stage| {
         let command = command_with(stage, &["hello"]);
-        let ended = stage.start(&command).and_then(Session::exit);
+        let ended = stage.start_command(&command).and_then(Session::exit);
         ended.map(|()| 1).map_err(|error| fault("hello", &command, &error))
     })];
     for words in [&[][..], &["helo"], &["hello", "x"], &["read"], &["read", "x"]] {
@@ -47,13 +47,13 @@ pub(super) fn checks<'s>(stage: &'s Stage) -> Vec<Check<'s>> {
         checks.push(Check::new(move |stage| {
             let answered = || -> Result<u32, Reason> {
                 let mut session = start_ready(stage, &words)?;
-                session.turn(CHECK_TURN, stage.deadline)?;
-                reason_of(session.answer_to(line))?;
+                session.run_turn(CHECK_TURN, stage.time_limit)?;
+                failure_reason(session.request_answer(line))?;
                 Ok(1)
             };
             answered().map_err(|Reason(reason)| {
                 let repeat = words.repeat_command(stage, &[&CHECK_TURN, &line]);
-                Fault { request: format!("a turn spelled '{line}'"), reason, repeat }
+                Fault { request: format!("a turn spelled '{line}'"), reason, repeat_command: repeat }
             })
         }));
     }
@@ -69,7 +69,7 @@ pub(super) fn checks<'s>(stage: &'s Stage) -> Vec<Check<'s>> {
             let mut session = start_ready(stage, &words)?;
             session.close_output()?;
             session.begin_turn(TurnRequest { lead: 0, count: 1 })?;
-            session.end()?;
+            session.wait_for_exit()?;
             Ok(1)
         })
     }));
@@ -81,22 +81,24 @@ fn command_with(stage: &Stage, words: &[&str]) -> CommandLine {
 }
 
 fn fault(request: &str, command: &CommandLine, reason: &dyn std::fmt::Display) -> Fault {
-    Fault { request: request.to_owned(), reason: reason.to_string(), repeat: command.shell_line() }
+    Fault { request: request.to_owned(), reason: reason.to_string(), repeat_command: command.shell_line() }
 }
 
-/// Words that do not begin a session: the program must exit by itself, and not with 0.
+/// Checks that the program exits by itself, and not with 0, after words that begin no session.
 fn check_invalid_words(stage: &Stage, words: &[&str]) -> super::CheckResult {
     let command = command_with(stage, words);
     let request =
         if words.is_empty() { "no words at all".to_owned() } else { format!("the words {words:?}") };
     let fault = |reason: &dyn std::fmt::Display| fault(&request, &command, reason);
-    let mut process = Process::spawn(&command, LINE_BYTES_MAX).map_err(|error| fault(&error))?;
-    match process.exit(stage.deadline) {
-        Ok(Exit { status: Some(status), .. }) if status.success() => {
+    let mut process = PipedProgram::spawn(&command, LINE_BYTES_MAX).map_err(|error| fault(&error))?;
+    match process.exit(stage.time_limit) {
+        Ok(ProgramExit { status: Some(status), .. }) if status.success() => {
             Err(fault(&"it exited with 0, although this starts no conversation"))
         }
-        Ok(Exit { status: Some(_), .. }) => Ok(1),
-        Ok(Exit { status: None, .. }) => Err(fault(&format!("it did not end within {:.0?}", stage.deadline))),
+        Ok(ProgramExit { status: Some(_), .. }) => Ok(1),
+        Ok(ProgramExit { status: None, .. }) => {
+            Err(fault(&format!("it did not end within {:.0?}", stage.time_limit)))
+        }
         Err(error) => Err(fault(&error)),
     }
 }
@@ -107,7 +109,7 @@ const METHODS_PER_MISUSE: usize = 3;
 
 fn valid_words(stage: &Stage, method: &MethodLine) -> Option<ReadWords> {
     if servers::reads_from_servers(method) {
-        return servers::plain_words(stage, method);
+        return servers::valid_words(stage, method);
     }
     let visit = work_scans(method).into_iter().next()?;
     Some(ReadWords::new(method, &visit).with_target(stage.file("no-final-newline").path.as_os_str()))

@@ -6,7 +6,7 @@ use readlab_protocol::MethodLine;
 pub(super) const SETTING_CASES: [&str; 5] =
     ["empty", "one-byte", "no-final-newline", "4097-bytes", "8193-bytes"];
 
-/// A number that has no common factor with sizes and counts.
+/// An odd value, with which parts and buffers do not end at multiples of a power of two.
 const ODD_VALUE: u64 = 7;
 
 /// A buffer size with which megabytes are read in thousands of calls, not millions.
@@ -18,7 +18,8 @@ pub(super) enum DataAmount {
     Megabytes,
 }
 
-/// The smallest value of each parameter, and an odd value, unless it is the default.
+/// The settings `name=value` that are tested: for each parameter the smallest value and an odd one,
+/// or only a small buffer if megabytes are read. Defaults are left out.
 pub(super) fn settings_for(method: &MethodLine, load: DataAmount) -> Vec<String> {
     let values = method.params.iter().flat_map(|param| {
         let is_size = param.name.ends_with("_bytes");

@@ -1,10 +1,10 @@
-//! Lists and folders: a tree with unusual sizes and names and with entries that no method may read,
-//! malformed lists, and files that cannot be read.
+//! Checks of lists and folders: a tree with unusual sizes and names and with entries that no method
+//! may read, malformed lists, and files that cannot be read.
 
 use super::check::{Check, ReadWords, check_clean_exit, is_control, work_scans};
 use super::files::special_name_check;
 use super::settings::{self, DataAmount};
-use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
+use super::stage::{AWKWARD_NAME, Case, Stage, non_utf8_name};
 use readlab_corpus::names_truth::truth_of_names;
 use readlab_corpus::oracle::Truth;
 use readlab_corpus::tree_truth::truth_of_files;
@@ -22,20 +22,20 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A tree, the list of its files, and the true answers for both.
-struct Tree {
-    folder: Arc<Case>,
-    list: Arc<Case>,
+/// A tree of files as two cases, each with its true answer: the folder, and the list of the files.
+struct TreeCases {
+    folder_case: Arc<Case>,
+    list_case: Arc<Case>,
 }
 
 /// The trees that are read: one with unusual files, and one with a file whose name is not UTF-8.
 pub(super) struct Trees {
-    unusual_tree: Tree,
-    raw_named_tree: Tree,
+    unusual_tree: TreeCases,
+    non_utf8_named_tree: TreeCases,
 }
 
-/// Every work and scan of a list, settings, names with special characters, and lists that must
-/// fail.
+/// Checks of every work and scan with a list, of settings, of names with special characters, and of
+/// lists that must fail.
 pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let trees = stage.trees.get(|| Trees::make(stage))?;
     let folder = stage.new_folder()?;
@@ -46,19 +46,24 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
         fs::write(&path, bytes).map(|()| path)
     };
     let twice_paths = [there.clone(), there.clone()];
-    let twice = list("twice.list", list_of(&twice_paths))?;
-    let twice = Arc::new(Case::at(twice, truth(twice_paths.to_vec())?));
-    let vanished = list("vanished.list", list_of(&[there.clone(), folder.join("vanished"), there.clone()]))?;
-    let mut cut = list_of(&[there.clone(), there.clone()]);
+    let twice = list("twice.list", list_bytes(&twice_paths))?;
+    let twice = Arc::new(Case::at(twice, truth_of_paths(twice_paths.to_vec())?));
+    let vanished =
+        list("vanished.list", list_bytes(&[there.clone(), folder.join("vanished"), there.clone()]))?;
+    let mut cut = list_bytes(&[there.clone(), there.clone()]);
     cut.pop();
-    let mut gap = list_of(&[there]);
+    let mut gap = list_bytes(&[there]);
     gap.push(0);
     let broken = [list("cut.list", cut)?, list("gap.list", gap)?, folder.join("absent.list")];
-    let mut checks = reading_checks(method, &trees.unusual_tree.list, &[list_word()]);
+    let mut checks = reading_checks(method, &trees.unusual_tree.list_case, &[list_word()]);
     let Some(visit) = work_scans(method).into_iter().next() else { return Ok(checks) };
     let words = ReadWords::new(method, &visit).with_settings([list_word()]);
-    checks.push(Check::reads(words.clone(), twice, check_clean_exit));
-    checks.push(special_name_check(words.clone(), trees.raw_named_tree.list.clone(), raw_name()));
+    checks.push(Check::reading(words.clone(), twice, check_clean_exit));
+    checks.push(special_name_check(
+        words.clone(),
+        trees.non_utf8_named_tree.list_case.clone(),
+        non_utf8_name(),
+    ));
     if is_control(method) {
         return Ok(checks);
     }
@@ -71,15 +76,19 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
     Ok(checks)
 }
 
-/// Every work and scan of a folder, settings, names with special characters, and folders
-/// that must fail.
+/// Checks of every work and scan with a folder, of settings, of names with special characters, and of
+/// folders that must fail.
 pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let trees = stage.trees.get(|| Trees::make(stage))?;
-    let path = trees.unusual_tree.folder.path.clone();
-    let mut checks = reading_checks(method, &trees.unusual_tree.folder, &[]);
+    let path = trees.unusual_tree.folder_case.path.clone();
+    let mut checks = reading_checks(method, &trees.unusual_tree.folder_case, &[]);
     let Some(visit) = work_scans(method).into_iter().next() else { return Ok(checks) };
     let words = ReadWords::new(method, &visit);
-    checks.push(special_name_check(words.clone(), trees.raw_named_tree.folder.clone(), raw_name()));
+    checks.push(special_name_check(
+        words.clone(),
+        trees.non_utf8_named_tree.folder_case.clone(),
+        non_utf8_name(),
+    ));
     let absent = words.with_target(stage.new_folder()?.join("absent"));
     checks.push(Check::must_fail(absent, "a folder that is absent", "absent"));
     // The name and the status of a file are visible even if its bytes cannot be read.
@@ -96,17 +105,17 @@ pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Re
     Ok(checks)
 }
 
-/// Every work and scan, and every setting once.
+/// Checks of each work and scan with this case, and of each setting with one work and scan.
 fn reading_checks<'s>(method: &MethodLine, case: &Arc<Case>, fixed: &[String]) -> Vec<Check<'s>> {
     let work_scans = work_scans(method);
     let words = |visit| ReadWords::new(method, visit).with_settings(fixed.iter().cloned());
     let mut checks: Vec<Check> =
-        work_scans.iter().map(|visit| Check::reads(words(visit), case.clone(), check_clean_exit)).collect();
+        work_scans.iter().map(|visit| Check::reading(words(visit), case.clone(), check_clean_exit)).collect();
     let Some(visit) = work_scans.first() else { return checks };
     for setting in settings::settings_for(method, DataAmount::Megabytes) {
         let words = words(visit).with_settings([setting]);
         let settings = words.settings.clone();
-        checks.push(Check::reads(words, case.clone(), check_clean_exit).or_settings_refused(settings));
+        checks.push(Check::reading(words, case.clone(), check_clean_exit).or_settings_refused(settings));
     }
     checks
 }
@@ -114,27 +123,30 @@ fn reading_checks<'s>(method: &MethodLine, case: &Arc<Case>, fixed: &[String]) -
 impl Trees {
     fn make(stage: &Stage) -> io::Result<Trees> {
         Ok(Trees {
-            unusual_tree: Tree::with_unusual_entries(stage)?,
-            raw_named_tree: Tree::with_raw_name(stage)?,
+            unusual_tree: TreeCases::with_unusual_entries(stage)?,
+            non_utf8_named_tree: TreeCases::with_raw_name(stage)?,
         })
     }
 }
 
-impl Tree {
-    fn read(folder: PathBuf, files: Vec<PathBuf>) -> io::Result<Tree> {
+impl TreeCases {
+    fn from_files(folder: PathBuf, files: Vec<PathBuf>) -> io::Result<TreeCases> {
         let list = folder.with_extension("list");
-        fs::write(&list, list_of(&files))?;
-        let of_files = truth(files)?;
+        fs::write(&list, list_bytes(&files))?;
+        let of_files = truth_of_paths(files)?;
         let names = truth_of_names(&folder, &|_| Ok(()))?.answer;
         let Answer { folders, links, other_names, .. } = names;
         let answer = Answer { folders, links, other_names, names: names.names, ..of_files.answer };
         let of_folder = Truth { answer, ..of_files.clone() };
-        Ok(Tree { folder: Arc::new(Case::at(folder, of_folder)), list: Arc::new(Case::at(list, of_files)) })
+        Ok(TreeCases {
+            folder_case: Arc::new(Case::at(folder, of_folder)),
+            list_case: Arc::new(Case::at(list, of_files)),
+        })
     }
 
     /// Files with unusual sizes and names, and entries that must not be read: symbolic links, a
     /// pipe, an empty folder.
-    fn with_unusual_entries(stage: &Stage) -> io::Result<Tree> {
+    fn with_unusual_entries(stage: &Stage) -> io::Result<TreeCases> {
         let tree = stage.new_folder()?.join("tree");
         let deep = tree.join("nested/deep/er");
         fs::create_dir_all(&deep)?;
@@ -174,24 +186,24 @@ impl Tree {
         symlink("../larger-than-any-buffer", tree.join("nested/link-to-a-file"))?;
         symlink("nowhere", tree.join("link-to-nothing"))?;
         make_pipe(&tree.join("nested/pipe"))?;
-        Tree::read(tree, paths)
+        TreeCases::from_files(tree, paths)
     }
 
-    fn with_raw_name(stage: &Stage) -> io::Result<Tree> {
+    fn with_raw_name(stage: &Stage) -> io::Result<TreeCases> {
         let tree = stage.new_folder()?.join("raw");
         fs::create_dir(&tree)?;
-        let file = tree.join(raw_name());
+        let file = tree.join(non_utf8_name());
         fs::write(&file, b"one\ntwo")?;
-        Tree::read(tree, vec![file])
+        TreeCases::from_files(tree, vec![file])
     }
 }
 
-fn truth(files: Vec<PathBuf>) -> io::Result<Truth> {
+fn truth_of_paths(files: Vec<PathBuf>) -> io::Result<Truth> {
     truth_of_files(files.into_iter().map(Ok::<_, Infallible>), &|_| Ok(()))
 }
 
 /// The paths, each terminated by a zero byte.
-fn list_of(paths: &[PathBuf]) -> Vec<u8> {
+fn list_bytes(paths: &[PathBuf]) -> Vec<u8> {
     let ended = |path: &PathBuf| [path.as_os_str().as_bytes(), &[0]].concat();
     paths.iter().flat_map(ended).collect()
 }
@@ -203,8 +215,8 @@ fn bytes_of_all_values(size: usize) -> Vec<u8> {
     (0..size).map(byte).collect()
 }
 
-/// A folder with a file that cannot be read. For root this is a write-only file of the kernel;
-/// `None` if there is none.
+/// A folder with a file that cannot be read. Root can read every file except write-only files of the
+/// kernel; `None` for root on a system without such a file.
 fn unreadable_folder(stage: &Stage) -> io::Result<Option<PathBuf>> {
     if user::is_root() {
         return Ok(folder_with_unreadable_file());

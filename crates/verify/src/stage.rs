@@ -26,7 +26,7 @@ use std::time::Duration;
 pub(super) const AWKWARD_NAME: &str = "a 'b' \"c\"\\ \n$(d) %41 ä";
 
 /// A name with special characters that is not UTF-8.
-pub(super) fn raw_name() -> OsString {
+pub(super) fn non_utf8_name() -> OsString {
     OsString::from_vec(b"a 'b' \xff\xfe".to_vec())
 }
 
@@ -50,7 +50,7 @@ impl Case {
 
     /// A case for an existing file.
     pub(super) fn read(path: PathBuf) -> io::Result<Case> {
-        let truth = oracle::truth(&path)?;
+        let truth = oracle::truth_of_file(&path)?;
         Ok(Case::at(path, truth))
     }
 }
@@ -58,7 +58,7 @@ impl Case {
 pub(super) struct Stage<'a> {
     pub contender: &'a Contender,
     folder: &'a Path,
-    pub deadline: Duration,
+    pub time_limit: Duration,
     slot_count: AtomicU32,
     /// For each buffer size, three files: one byte shorter, exactly as long, and one byte longer.
     texts_by_buffer_bytes: Mutex<BTreeMap<u64, Arc<[Case; 3]>>>,
@@ -67,7 +67,7 @@ pub(super) struct Stage<'a> {
     /// The lists for methods that read places.
     pub places: MadeOnce<PlacesFiles>,
     /// The shell command that verifies this contender again.
-    again: &'a str,
+    repeat_command: &'a str,
     /// The servers, if a method reads from servers.
     pub servers: Option<Servers>,
     /// What is not tested of each method, and why.
@@ -80,7 +80,7 @@ pub(super) struct Stage<'a> {
     /// A text under the name with special characters.
     pub awkwardly_named: Case,
     /// A text under the name that is not UTF-8.
-    pub raw_named: Case,
+    pub non_utf8_named: Case,
 }
 
 /// A value that is created when the first method needs it.
@@ -132,15 +132,15 @@ impl<'a> Stage<'a> {
                 &b"a line of thirty-two characters\n".repeat(1 << 17),
             )?,
             awkwardly_named: write(OsStr::new(AWKWARD_NAME), b"one\ntwo")?,
-            raw_named: write(&raw_name(), b"one\ntwo")?,
+            non_utf8_named: write(&non_utf8_name(), b"one\ntwo")?,
             contender,
             folder,
-            deadline,
+            time_limit: deadline,
             slot_count: AtomicU32::new(0),
             texts_by_buffer_bytes: Mutex::default(),
             trees: MadeOnce::default(),
             places: MadeOnce::default(),
-            again,
+            repeat_command: again,
             servers: contender
                 .methods
                 .iter()
@@ -153,10 +153,10 @@ impl<'a> Stage<'a> {
 
     /// A shell command that verifies this method again.
     pub(super) fn verify_again_command(&self, method: &str) -> String {
-        format!("{} --method {}", self.again, shell_words::quote(method))
+        format!("{} --method {}", self.repeat_command, shell_words::quote(method))
     }
 
-    /// Records that something is not tested of a method.
+    /// Records what of a method is not tested.
     pub(super) fn leave_out(&self, method: &str, what: &str) {
         locked(&self.left_out).entry(method.to_owned()).or_default().insert(what.to_owned());
     }
@@ -179,7 +179,7 @@ impl<'a> Stage<'a> {
         let folder = self.new_folder()?;
         let case = |size: u64| {
             let path = folder.join(format!("{size}-bytes"));
-            fs::write(&path, text(size))?;
+            fs::write(&path, text_of_size(size))?;
             Case::read(path)
         };
         let cases = Arc::new([case(bytes - 1)?, case(bytes)?, case(bytes + 1)?]);
@@ -187,7 +187,8 @@ impl<'a> Stage<'a> {
         Ok(cases)
     }
 
-    /// A new path in a folder of its own, with this name; no file exists there yet.
+    /// A slot with a new path, which has this name and is in a folder of its own. No file exists there
+    /// yet.
     pub(super) fn new_slot(&self, name: impl AsRef<Path>) -> io::Result<FileSlot> {
         let folder = self.new_folder()?;
         Ok(FileSlot { path: folder.join(name), folder })
@@ -208,19 +209,19 @@ impl<'a> Stage<'a> {
     }
 
     /// Starts a session and waits for its hello.
-    pub(super) fn launch(&self, words: &ReadWords) -> Result<Session, SessionError> {
-        self.start(&self.command(words))
+    pub(super) fn start_session(&self, words: &ReadWords) -> Result<Session, SessionError> {
+        self.start_command(&self.command(words))
     }
 
-    pub(super) fn start(&self, command: &CommandLine) -> Result<Session, SessionError> {
-        Session::launch_within(&self.contender.receipt.contender, command, self.deadline)?.hello()
+    pub(super) fn start_command(&self, command: &CommandLine) -> Result<Session, SessionError> {
+        Session::launch_within(&self.contender.receipt.contender, command, self.time_limit)?.receive_hello()
     }
 
-    /// Why a session, or a process that it started, still has a file of the stage open or mapped
-    /// between turns.
-    pub(super) fn held_file(&self, session: &Session) -> Option<String> {
+    /// The reason for a violation if a session, or a process that it started, has a file of the stage
+    /// open or mapped between turns; `None` if no file is held.
+    pub(super) fn held_file_reason(&self, session: &Session) -> Option<String> {
         let is_ours = |path: &Path| path.starts_with(self.folder);
-        Processes::now().family(session.id()).into_iter().find_map(|pid| {
+        Processes::now().family(session.process_id()).into_iter().find_map(|pid| {
             let mapped = mapped_files(pid).into_iter().find(|file| is_ours(&file.path));
             let open = open_files(pid).into_iter().find(|file| is_ours(&file.path));
             let (file, how) = mapped.map(|file| (file, "mapped")).or(open.map(|file| (file, "open")))?;
@@ -269,9 +270,10 @@ fn text_files() -> Vec<(String, Vec<u8>)> {
     let lines = (0..600_usize).map(|at| "x".repeat(if at % 7 == 0 { 0 } else { at }) + "\n");
     files.push(("lines-of-many-lengths".to_owned(), lines.collect::<String>().into_bytes()));
     for size in [4095, 4096, 4097, 8191, 8192, 8193, 65_535, 65_536, 65_537] {
-        files.push((format!("{size}-bytes"), text(size)));
+        files.push((format!("{size}-bytes"), text_of_size(size)));
     }
-    // This file is as long as the one before, so that a remembered answer about that one is wrong.
+    // This file is as long as `65537-bytes` and has another answer, which a contender that remembers
+    // answers by size would get wrong.
     files.push((
         "65537-other-bytes".to_owned(),
         (0..65_537).map(|at| if at % 3 == 0 { b'\n' } else { b'a' }).collect(),
@@ -283,7 +285,7 @@ fn text_files() -> Vec<(String, Vec<u8>)> {
 }
 
 /// Short lines; the last one has no newline.
-pub(super) fn text(bytes: u64) -> Vec<u8> {
+pub(super) fn text_of_size(bytes: u64) -> Vec<u8> {
     (1..bytes).map(|at| if at % 61 == 0 { b'\n' } else { b'y' }).chain([b'z']).collect()
 }
 

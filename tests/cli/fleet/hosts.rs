@@ -95,7 +95,8 @@ mod ring2 {
         said.shows("fleet: 2 ranks on 2 hosts by ");
         let record = home.record("run");
         let ranks = record.fleet.as_ref().unwrap().ranks.iter();
-        let names: Vec<(&str, u32)> = ranks.map(|rank| (rank.host.as_str(), rank.cache)).collect();
+        let names: Vec<(&str, u32)> =
+            ranks.map(|rank| (rank.host.as_str(), rank.page_cache_number)).collect();
         assert_eq!(names, [("host1", 0), ("host2", 1)]);
         let read = record.trials.iter().filter(|it| it.trial.method() == "read");
         let states: Vec<String> = read
@@ -143,7 +144,7 @@ mod ring2 {
         let again = format!(r#""$READLAB_RSH" host2 python3 {} &"#, again.display());
         let Some(said) = hosts.fleet(&again, "race", &format!("--state cold {SHORT}")) else { return };
         let record = home.record("run");
-        let rejected = record.trials.iter().flat_map(|it| &it.rejected);
+        let rejected = record.trials.iter().flat_map(|it| &it.rejected_readings);
         // On a busy machine turns are also rejected because a rank began late, on any host.
         let not_cold: Vec<_> = rejected.filter(|(_, reason)| reason.contains("not cold")).collect();
         let all_there = not_cold.iter().all(|(_, reason)| reason.contains("host2 (rank 1)"));

@@ -38,14 +38,21 @@ mod ring2 {
             assert!(heard == text, "{bytes} bytes");
             let own = job.rank().to_string().repeat(bytes / 8);
             let all = job.gather(&own).unwrap();
-            let whole = || (0..job.size()).map(|rank| rank.to_string().repeat(bytes / 8)).collect::<Vec<_>>();
+            let whole =
+                || (0..job.rank_count()).map(|rank| rank.to_string().repeat(bytes / 8)).collect::<Vec<_>>();
             assert_eq!(all.is_some(), job.is_leader());
             assert!(all.is_none_or(|all| all == whole()), "{bytes} bytes");
             job.barrier().unwrap();
         }
         job.set_time_limit(Duration::from_secs(60));
         let clock = job.compare_clocks().unwrap();
-        println!("\nrank {} of {}: {} {}", job.rank(), job.size(), clock.offset_ns, clock.bound_ns);
+        println!(
+            "\nrank {} of {}: {} {}",
+            job.rank(),
+            job.rank_count(),
+            clock.offset_ns,
+            clock.error_bound_ns
+        );
         job.leave();
     }
 

@@ -3,7 +3,7 @@
 
 use super::{Mpi, RACE, SHORT, device_bytes, read_trial, reasons};
 use crate::home::Home;
-use readlab_record::{Outcome, Share, TrialRecord};
+use readlab_record::{Outcome, ShareMode, TrialRecord};
 
 /// The reason why a method takes no part.
 const WHOLE_FILES_REASON: &str = "it reads whole files, and only a part of one is read";
@@ -32,7 +32,7 @@ mod ring2 {
         let fleet = record.fleet.as_ref().unwrap();
         let [first, last] = &fleet.ranks[..] else { panic!("{:?}", fleet.ranks) };
         let size_bytes = text.len() as u64;
-        assert_eq!((fleet.share, first.start_bytes), (Share::Split, Some(0)));
+        assert_eq!((fleet.share, first.start_bytes), (ShareMode::Split, Some(0)));
         assert_eq!(first.size_bytes % (2 << 20), 0);
         let parts = (last.start_bytes, first.size_bytes + last.size_bytes);
         assert_eq!(parts, (Some(first.size_bytes), size_bytes));

@@ -7,7 +7,7 @@ use super::{
 use crate::fake::roster;
 use crate::home::{Home, ProgramOutput, READLAB, items};
 use crate::machine::{on_path, skip};
-use readlab_record::{Outcome, Share};
+use readlab_record::{Outcome, ShareMode};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -46,15 +46,15 @@ mod ring2 {
             let record = home.record("run");
             assert_ended(&said, &record);
             let fleet = record.fleet.as_ref().unwrap();
-            assert_eq!((fleet.share, fleet.ranks.len()), (Share::Own, 2));
-            assert_ne!(fleet.ranks[0].cache, fleet.ranks[1].cache);
+            assert_eq!((fleet.share, fleet.ranks.len()), (ShareMode::Own, 2));
+            assert_ne!(fleet.ranks[0].page_cache_number, fleet.ranks[1].page_cache_number);
             assert_eq!(record.targets.first().unwrap().size_bytes, 2 * (7 << 16), "bytes are those of both");
             for trial in record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured)) {
                 let id = &trial.trial.id;
                 assert_eq!(trial.fleet_turns.len(), trial.samples.len(), "{id}");
                 for (turn, sample) in trial.fleet_turns.iter().zip(&trial.samples) {
                     assert_eq!((turn.ranks.len(), turn.job_ns()), (2, sample.wall_ns), "{id}");
-                    assert!(turn.bound_ns() < 1_000_000_000, "{id}: {turn:?}");
+                    assert!(turn.error_bound_ns() < 1_000_000_000, "{id}: {turn:?}");
                     let newlines = sample.answer.newlines;
                     assert!(newlines.is_none_or(|count| count == 2 << 16), "{id}: {newlines:?}");
                 }

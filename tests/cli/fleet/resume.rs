@@ -73,7 +73,7 @@ mod ring2 {
     #[test]
     fn an_interrupted_launcher_keeps_the_samples() {
         let Some((_, record)) = start_and_disturb(ENDLESS_RUNS, false) else { return };
-        assert!(record.trials.iter().any(|it| !it.samples.is_empty() || !it.rejected.is_empty()));
+        assert!(record.trials.iter().any(|it| !it.samples.is_empty() || !it.rejected_readings.is_empty()));
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod ring2 {
         let said = resume_with_ranks(&home, 2);
         let after = home.record("run");
         assert_ended(&said, &after);
-        assert_eq!((after.resumed.len(), &after.fleet), (1, &before.fleet));
+        assert_eq!((after.resumptions.len(), &after.fleet), (1, &before.fleet));
         let read = |record: &Record| {
             let trials = record.trials.iter().filter(|it| it.trial.method() == "read" && it.is_accepted());
             trials.map(|it| it.samples.len()).collect::<Vec<_>>()

@@ -16,10 +16,10 @@ mod ring2 {
         said.shows("scaling: Cold, rust/read/memchr: ");
         let record = home.record("run");
         assert_ended(&said, &record);
-        let counts: Vec<Option<u32>> = record.targets.iter().map(|target| target.ranks).collect();
+        let counts: Vec<Option<u32>> = record.targets.iter().map(|target| target.rank_count).collect();
         assert_eq!(counts, [1, 2, 3, 4, 5].map(Some));
         for trial in record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured)) {
-            let ranks = record.targets[trial.trial.target].ranks.unwrap();
+            let ranks = record.targets[trial.trial.target].rank_count.unwrap();
             assert_eq!(record.targets[trial.trial.target].size_bytes, u64::from(ranks) * (7 << 16));
             let newlines = u64::from(ranks) << 16;
             assert!(trial.samples.iter().all(|it| it.answer.newlines.is_none_or(|found| found == newlines)));

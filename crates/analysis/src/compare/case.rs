@@ -4,7 +4,7 @@
 use super::measure::{Measure, Unit};
 use crate::noise::SharedNoise;
 use crate::stats::{
-    self, Interval, IntervalRule, LogMedian, Observation, Ratio, RuledInterval, SharedRatio, Significance,
+    self, Interval, IntervalRule, IntervalWithRule, LogMedian, Observation, Ratio, SharedRatio, Significance,
 };
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::{CacheState, Params, Transport, TrialIndex, Work};
@@ -26,7 +26,7 @@ pub struct Case {
     /// The noise shared by all cases of the same record and state, for times and rates.
     pub noise: BTreeMap<Measure, CaseNoise>,
     /// Why the case has no numbers, if it was refused, failed or unavailable.
-    pub unmeasured: Option<Outcome>,
+    pub why_unmeasured: Option<Outcome>,
 }
 
 /// A case and the shared noise that its intervals are computed from.
@@ -40,7 +40,7 @@ pub struct CaseNoise {
 
 impl CaseNoise {
     /// The estimated number with its interval; `None` with a single round.
-    pub fn estimate(&self) -> Option<(f64, RuledInterval)> {
+    pub fn estimate(&self) -> Option<(f64, IntervalWithRule)> {
         let location = self.shared.location(self.trial)?;
         Some((location.estimate_ns, location.ci95?))
     }
@@ -87,12 +87,12 @@ pub struct ComparisonKey {
     pub state: Option<CacheState>,
     /// The bound on memory under which the target was read; `None` in other states than pressed.
     #[serde(skip)]
-    pub memory: Option<MemoryBound>,
+    pub memory_bound: Option<MemoryBound>,
     /// Number of readers that each read the whole target in one reading.
     #[serde(skip)]
-    pub readers: Option<u64>,
+    pub reader_count: Option<u64>,
     #[serde(skip)]
-    pub together: Option<ReadTogether>,
+    pub concurrent_readers: Option<ConcurrentReaders>,
     /// Whether cold readings may come from a cache below the page cache; `None` in other states,
     /// and where the layers below are not known.
     #[serde(skip)]
@@ -102,15 +102,15 @@ pub struct ComparisonKey {
     pub params: Option<Params>,
 }
 
-/// The ranks or processes that read at the same time.
+/// How many ranks or processes read at the same time, and whether each read a copy of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReadTogether {
+pub struct ConcurrentReaders {
     pub count: u32,
     /// Whether each had its own copy of the target.
     pub has_copies: bool,
 }
 
-impl std::fmt::Display for ReadTogether {
+impl std::fmt::Display for ConcurrentReaders {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let of = if self.has_copies { " of copies" } else { "" };
         write!(f, "{}{of}", self.count)
@@ -135,7 +135,7 @@ pub enum Figure {
 pub struct Spread {
     pub sd: Option<f64>,
     /// Number of readings.
-    pub runs: Option<u64>,
+    pub reading_count: Option<u64>,
     pub percentiles: Option<Percentiles>,
 }
 
@@ -145,7 +145,7 @@ pub const PERCENTS: [u8; 7] = [0, 25, 50, 75, 90, 99, 100];
 /// The values of the percentiles in [`PERCENTS`], in the same order.
 pub type Percentiles = [f64; PERCENTS.len()];
 
-/// Which centre of the readings is compared.
+/// Which centre of the readings is compared: their median or their mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Center {
     /// The median, with its interval
@@ -201,7 +201,7 @@ impl Figure {
         };
         match (self, center) {
             (Figure::Value { value, statistic, spread }, _) => {
-                student(*value, spread.sd, spread.runs, *statistic)
+                student(*value, spread.sd, spread.reading_count, *statistic)
             }
             (Figure::Samples(observations), Center::Mean) => {
                 let values: Vec<f64> = observations.iter().map(|it| it.value).collect();
@@ -268,8 +268,10 @@ struct CellRatio {
     ci95: Option<Interval>,
     /// The rule by which both numbers' intervals were computed; `null` if two different rules were
     /// used.
-    interval: Option<IntervalRule>,
-    clear: Option<Significance>,
+    #[serde(rename = "interval")]
+    rule: Option<IntervalRule>,
+    #[serde(rename = "clear")]
+    significance: Option<Significance>,
 }
 
 fn serialize_percentiles<S: Serializer>(all: &Option<Percentiles>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -284,7 +286,7 @@ fn serialize_statistic<S: Serializer>(it: &Option<Statistic>, serializer: S) -> 
 fn serialize_ratio<S: Serializer>(it: &Option<Ratio>, serializer: S) -> Result<S::Ok, S::Error> {
     let ratio = |it: Ratio| {
         let clear = it.significance();
-        CellRatio { estimate: it.estimate, ci95: it.ci95, interval: it.rule, clear }
+        CellRatio { estimate: it.estimate, ci95: it.ci95, rule: it.rule, significance: clear }
     };
     it.map(ratio).serialize(serializer)
 }

@@ -22,7 +22,7 @@ pub struct FitRequest {
     pub measure: Measure,
     pub fact: String,
     /// Whether cases are fitted even if they differ in what they read.
-    pub force: bool,
+    pub is_forced: bool,
 }
 
 /// The fitted line, and the values of the fact at which the line reaches the numbers of other
@@ -48,23 +48,27 @@ pub struct Fit {
     pub forced_differences: Vec<String>,
 }
 
-/// A point of the fit: a machine, or several with the same processor.
+/// A point of the fit: a machine, or several with the same processor and the same fact.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FitPoint {
     pub machine: String,
-    pub fact: f64,
-    pub value: f64,
+    #[serde(rename = "fact")]
+    pub fact_value: f64,
+    #[serde(rename = "value")]
+    pub measured_value: f64,
 }
 
-/// The fact at which the line reaches another case's number.
+/// The value of the fact at which the line reaches another case's number.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RequiredFact {
     pub machine: String,
-    /// The case whose number the line reaches at `fact`.
+    /// The case whose number the line reaches at `fact_value`.
     pub case: String,
-    pub value: f64,
+    #[serde(rename = "value")]
+    pub measured_value: f64,
     /// The value of the fact; `None` where the line is level.
-    pub fact: Option<f64>,
+    #[serde(rename = "fact")]
+    pub fact_value: Option<f64>,
 }
 
 /// Why no line can be fitted.
@@ -89,7 +93,7 @@ impl FitRequest {
         let (case, measure) = what.rsplit_once('/').ok_or_else(shape)?;
         let measure = measure.parse().map_err(|_| shape())?;
         let fact = fact.strip_prefix("machine.").unwrap_or(fact);
-        Ok(FitRequest { case: case.to_owned(), measure, fact: fact.to_owned(), force: false })
+        Ok(FitRequest { case: case.to_owned(), measure, fact: fact.to_owned(), is_forced: false })
     }
 }
 
@@ -152,14 +156,19 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
     let mut points = Vec::new();
     for it in &machines {
         let value = it.mean(case, *measure)?;
-        points.extend(value.map(|value| FitPoint { machine: it.name(), fact: it.fact, value }));
+        points.extend(value.map(|value| FitPoint {
+            machine: it.name(),
+            fact_value: it.fact,
+            measured_value: value,
+        }));
     }
     if points.is_empty() {
         return Err(no_machine_error(sides, request));
     }
     let forced_differences = check_alike(&machines, request)?;
-    let line = stats::least_squares(&points.iter().map(|it| (it.fact, it.value)).collect::<Vec<_>>())
-        .ok_or_else(|| FitError::OnePoint(fact.clone()))?;
+    let line =
+        stats::least_squares(&points.iter().map(|it| (it.fact_value, it.measured_value)).collect::<Vec<_>>())
+            .ok_or_else(|| FitError::OnePoint(fact.clone()))?;
     let mut required = Vec::new();
     for it in &machines {
         let others = it.sides[0].cases.iter().filter(|other| !other.names.contains(case));
@@ -168,8 +177,8 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
             required.push(RequiredFact {
                 machine: it.name(),
                 case: name.clone(),
-                value,
-                fact: line.line.solve(value),
+                measured_value: value,
+                fact_value: line.line.solve(value),
             });
         }
     }
@@ -203,7 +212,7 @@ fn check_alike(machines: &[MergedMachines], request: &FitRequest) -> Result<Vec<
     let names = std::iter::once(&request.case).chain(&others);
     let found: Vec<String> =
         names.flat_map(|name| unlike_case_sentences(machines, name, request.measure)).collect();
-    if found.is_empty() || request.force { Ok(found) } else { Err(FitError::Unlike(found)) }
+    if found.is_empty() || request.is_forced { Ok(found) } else { Err(FitError::Unlike(found)) }
 }
 
 fn no_machine_error(sides: &[Side], request: &FitRequest) -> FitError {

@@ -23,7 +23,7 @@ pub enum GateError {
     NoInterval,
 }
 
-/// The reason for which a number of a single round has no interval.
+/// Why a number of a single round has no interval.
 pub const ONE_ROUND_WORDS: &str = "a single round has no interval";
 
 /// Why a number of several rounds has no interval: only times and rates share their noise with
@@ -65,11 +65,11 @@ impl Gate {
     }
 
     /// Every number that could not be judged because another side lacks it or differs, a sentence
-    /// each. Trials that failed or were refused on a later side are listed by [`Gate::broken_sentences`]
-    /// instead.
+    /// each. Trials that failed or were refused on a later side are listed by
+    /// [`Gate::broken_sentences`] instead.
     pub fn unjudged_sentences(comparison: &Comparison) -> Vec<String> {
         let name = |side: usize| &comparison.sides[side].name;
-        let lacks = |it: &UnpairedCase| format!("{}: {} does not have it", it.name, name(it.side));
+        let lacks = |it: &UnpairedCase| format!("{}: {} does not have it", it.name, name(it.lacking_side));
         let mut found: Vec<String> = comparison.unpaired_cases.iter().map(lacks).collect();
         found.extend(comparison.unlike_case_sentences.iter().cloned());
         let unavailable = comparison.unmeasured_cases.iter().filter(|it| !is_broken(it));
@@ -108,8 +108,8 @@ fn unmeasured_sentence(it: &UnmeasuredCase, side: &str) -> String {
     )
 }
 
-/// Why the ratio of two sampled numbers cannot be judged. A published mean is not reported here: it
-/// cannot have an interval.
+/// Why the ratio of two numbers cannot be judged; `None` if it can be judged, if there is no ratio,
+/// and if the number of readings of either is not known, as of many published means.
 fn why_unjudged(measure: Measure, first: &Cell, other: Cell) -> Option<&'static str> {
     let fewer = first.n?.min(other.n?);
     let is_one_round = fewer < 2 || SHARED_NOISE_MEASURES.contains(&measure);

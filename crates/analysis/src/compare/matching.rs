@@ -24,7 +24,7 @@ pub(super) struct Matching<'a> {
     pub(super) unlike_case_sentences: Vec<String>,
     /// The cases that only one side has, a sentence for each side.
     pub(super) one_side_sentences: Vec<String>,
-    /// The unmatched cases one by one, as far as they have numbers.
+    /// The unmatched cases that have numbers, one entry each.
     pub(super) unpaired_cases: Vec<UnpairedCase>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Matching<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnpairedCase {
     /// Number of the side that lacks the case, from 0.
-    pub side: usize,
+    pub lacking_side: usize,
     pub name: String,
 }
 
@@ -110,9 +110,9 @@ impl<'a> Matching<'a> {
 }
 
 impl UnpairedCase {
-    /// The record that a side lacks `case`; `None` if the case has no numbers.
+    /// The entry which says that a side lacks `case`; `None` if the case has no numbers.
     fn of_measured(side: usize, case: &Case) -> Option<UnpairedCase> {
-        (!case.figures.is_empty()).then(|| UnpairedCase { side, name: case_name(case) })
+        (!case.figures.is_empty()).then(|| UnpairedCase { lacking_side: side, name: case_name(case) })
     }
 }
 
@@ -139,8 +139,8 @@ fn have_common_name(one: &Case, other: &Case) -> bool {
     one.names.intersection(&other.names).next().is_some()
 }
 
-/// Whether files of these sizes are different files. Published sizes are rounded: a difference of one
-/// hundredth is ignored.
+/// Whether files of these sizes are different files. Published sizes are rounded: a difference of
+/// one hundredth is ignored.
 pub fn sizes_differ(a: u64, b: u64) -> bool {
     a.abs_diff(b) > a.max(b) / 100
 }
@@ -168,12 +168,12 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
     differ("work", |it| Some(it.work?.to_string()));
     differ("read over", |it| Some(it.transport?.word().to_owned()));
     differ("state", |it| Some(it.state?.to_string()));
-    differ("memory", |it| Some(it.memory?.to_string()));
+    differ("memory", |it| Some(it.memory_bound?.to_string()));
     // If the parameters of both sides are known, they include the number of readers.
     if one.params.is_none() || other.params.is_none() {
-        differ("readers", |it| Some(it.readers?.to_string()));
+        differ("readers", |it| Some(it.reader_count?.to_string()));
     }
-    differ("read at once by", |it| Some(it.together?.to_string()));
+    differ("read at once by", |it| Some(it.concurrent_readers?.to_string()));
     differ("cold", |it| Some(if it.is_above_cache? { "above a cache" } else { "of the device" }.to_owned()));
     differ("parameters", |it| Some(format!("[{}]", it.params.as_ref()?)));
     found

@@ -68,7 +68,7 @@ impl Measure {
     }
 
     /// The value of this measure in a sample whose reading reads `bytes`; `None` if the meter is
-    /// missing, and for counts, which come from separate runs.
+    /// missing, for counts, which come from separate runs, and for measures of a whole sweep.
     pub(super) fn value_in(self, sample: &Sample, bytes: u64) -> Option<f64> {
         let wall = float(sample.wall_ns.max(1));
         match self {

@@ -38,7 +38,7 @@ use std::collections::BTreeSet;
 pub struct Comparison {
     /// The compared sides. The others are compared with the first.
     pub sides: Vec<Side>,
-    pub machines: Vec<DifferingFact>,
+    pub differing_facts: Vec<DifferingFact>,
     pub tables: Vec<Table>,
     /// A sentence for each pair of cases of one name that differ, and so are not compared.
     pub unlike_case_sentences: Vec<String>,
@@ -151,7 +151,7 @@ impl Comparison {
         let (machines, lists_percentiles) = (differing_facts(&sides), false);
         Ok(Comparison {
             sides,
-            machines,
+            differing_facts: machines,
             tables,
             unlike_case_sentences,
             forced_differences,
@@ -203,10 +203,10 @@ fn table(rows: &[MatchedCase], measure: Measure, center: Center) -> Table {
 }
 
 fn unmeasured_cases(rows: &[MatchedCase]) -> Vec<UnmeasuredCase> {
-    let measured = rows.iter().filter(|row| row.cases.iter().flatten().any(|it| it.unmeasured.is_none()));
+    let measured = rows.iter().filter(|row| row.cases.iter().flatten().any(|it| it.why_unmeasured.is_none()));
     let cases = measured.flat_map(|row| row.cases.iter().enumerate());
     let unmeasured_on_one_side = cases.filter_map(|(side, case)| {
-        let Case { name, unmeasured, .. } = case.as_ref()?;
+        let Case { name, why_unmeasured: unmeasured, .. } = case.as_ref()?;
         Some(UnmeasuredCase { side, name: name.clone(), outcome: unmeasured.clone()? })
     });
     unmeasured_on_one_side.collect()

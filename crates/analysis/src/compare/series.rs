@@ -7,7 +7,7 @@ use super::measure::Measure;
 use super::side::is_above_cache;
 use crate::stats;
 use readlab_model::trial::{CacheState, Transport};
-use readlab_record::{Point, Record, SweepSeries, Trial};
+use readlab_record::{Record, SweepPoint, SweepSeries, Trial};
 use std::collections::BTreeMap;
 
 /// The names that publications use for plain writing and plain reading.
@@ -27,14 +27,14 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
             key: key(record, it),
             figures: figures(it),
             noise: BTreeMap::new(),
-            unmeasured: None,
+            why_unmeasured: None,
         }
     };
     swept.iter().enumerate().map(case).collect()
 }
 
-/// The key of a series: the state in which its method read, and whether its cold readings may come
-/// from a cache. A write has no state.
+/// The comparison key of a series: the state in which its method read, and whether its cold
+/// readings may come from a cache. A series of writes has no state.
 fn key(record: &Record, it: &SweepSeries) -> ComparisonKey {
     let trials = record.trials.iter().map(|it| &it.trial);
     let read: Vec<&Trial> = trials.filter(|trial| !it.is_write && trial.id.to_string() == it.name).collect();
@@ -49,9 +49,9 @@ fn key(record: &Record, it: &SweepSeries) -> ComparisonKey {
 }
 
 fn figures(it: &SweepSeries) -> BTreeMap<Measure, Figure> {
-    let rates = || it.points.iter().filter(|point| point.size_bytes > 0).map(Point::rate);
+    let rates = || it.points.iter().filter(|point| point.size_bytes > 0).map(SweepPoint::rate);
     let single = |value: Option<f64>, statistic| value.map(|value| Figure::of_value(value, statistic));
-    let fit = stats::least_squares(&it.times());
+    let fit = stats::least_squares(&it.sizes_and_seconds());
     let slope = fit.as_ref().map(|fit| 1.0 / fit.line.slope).filter(|rate| *rate > 0.0);
     let fixed_ns = fit.as_ref().map(|fit| fit.line.intercept * 1e9);
     let all = [

@@ -1,15 +1,15 @@
 //! One side of a comparison: a machine and its cases, from a record or from a publication.
 
-use super::case::{Case, CaseNoise, ComparisonKey, Figure, ReadTogether, Statistic};
+use super::case::{Case, CaseNoise, ComparisonKey, ConcurrentReaders, Figure, Statistic};
 use super::measure::Measure;
 use super::series;
 use crate::noise::SharedNoise;
 use crate::stats::{Observation, float};
-use crate::verdict::processors_busy;
+use crate::verdict::busy_processors;
 use clap::ValueEnum;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialIndex};
-use readlab_record::{Record, Start, TrialRecord};
+use readlab_record::{Record, StartMode, TrialRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -103,13 +103,13 @@ fn merge_case(into: &mut Case, from: Case) {
             _ => {}
         }
     }
-    into.unmeasured = into.unmeasured.take().or(from.unmeasured);
+    into.why_unmeasured = into.why_unmeasured.take().or(from.why_unmeasured);
 }
 
 /// Whether cold readings may come from a cache below the page cache; `None` where the layers below
 /// were not examined.
 pub(super) fn is_above_cache(target: &TargetFacts) -> Option<bool> {
-    (!target.layers.is_empty()).then(|| target.cold_above().is_some())
+    (!target.layers.is_empty()).then(|| target.unevictable_cache_names().is_some())
 }
 
 fn case(record: &Record, it: &TrialRecord) -> Case {
@@ -136,7 +136,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
         // A trial that is started for each reading is not the same case as one that keeps running.
         names: label
             .into_iter()
-            .chain(id.into_iter().chain([name]).filter(|_| trial.start == Start::Kept))
+            .chain(id.into_iter().chain([name]).filter(|_| trial.start == StartMode::Kept))
             .collect(),
         key: ComparisonKey {
             path: target.map(|target| target.path.clone()),
@@ -145,18 +145,18 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             size_bytes: target.map(|target| target.size_bytes),
             work: Some(trial.work),
             state: Some(trial.state),
-            memory: memory.map(|memory| memory.bound),
-            readers: Some(trial.readers()),
-            together: target.map(|it| ReadTogether {
+            memory_bound: memory.map(|memory| memory.bound),
+            reader_count: Some(trial.reader_count()),
+            concurrent_readers: target.map(|it| ConcurrentReaders {
                 count: it.concurrent_readers().unwrap_or(1),
-                has_copies: it.copies_in.is_some(),
+                has_copies: it.copies_folder.is_some(),
             }),
             is_above_cache: target.filter(|_| trial.state == CacheState::Cold).and_then(is_above_cache),
             params: Some(trial.params.clone()),
         },
         figures: measures.filter(|_| is_accepted).filter_map(figure).collect(),
         noise: BTreeMap::new(),
-        unmeasured: it.outcome.clone().filter(|_| !is_accepted),
+        why_unmeasured: it.outcome.clone().filter(|_| !is_accepted),
     }
 }
 
@@ -165,7 +165,7 @@ fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
         return Some(Figure::of_value(float(value), Statistic::Count));
     }
     // A CPU time is left out if the window is shorter than the clock of CPU time can measure.
-    if measure == Measure::Cpu && processors_busy(it).is_err() {
+    if measure == Measure::Cpu && busy_processors(it).is_err() {
         return None;
     }
     let observed = it.samples.iter().filter_map(|sample| {
@@ -181,7 +181,10 @@ fn facts(record: &Record) -> BTreeMap<String, Value> {
     let machine = serde_json::to_value(&record.header.machine).expect("a machine's keys are strings");
     let mut facts: BTreeMap<String, Value> = serde_json::from_value(machine).unwrap_or_default();
     facts.retain(|name, _| !CHANGING_FACTS.contains(&name.as_str()));
-    facts.insert("lab".to_owned(), format!("{} ({})", record.header.lab, record.header.revision).into());
+    facts.insert(
+        "lab".to_owned(),
+        format!("{} ({})", record.header.lab_version, record.header.revision).into(),
+    );
     for receipt in &record.contenders {
         let words = format!("{}, {}", receipt.version, receipt.runtime);
         facts.insert(format!("contender {}", receipt.contender), words.into());

@@ -8,7 +8,7 @@ use readlab_protocol::Cache;
 use readlab_record::{Record, testing};
 use std::collections::BTreeMap;
 
-fn samples(values: impl IntoIterator<Item = f64>) -> Figure {
+fn sampled_figure(values: impl IntoIterator<Item = f64>) -> Figure {
     Figure::Samples(Observation::from_rounds(values))
 }
 
@@ -23,9 +23,9 @@ fn case(name: &str, digest: &str, state: CacheState, level: f64) -> Case {
             state: Some(state),
             ..ComparisonKey::default()
         },
-        figures: BTreeMap::from([(Measure::Wall, samples((0..20).map(wobble)))]),
+        figures: BTreeMap::from([(Measure::Wall, sampled_figure((0..20).map(wobble)))]),
         noise: BTreeMap::new(),
-        unmeasured: None,
+        why_unmeasured: None,
     }
 }
 
@@ -48,21 +48,21 @@ fn comparison_of_two(slower: f64) -> Comparison {
         .unwrap()
 }
 
-fn ratio(comparison: &Comparison) -> Ratio {
+fn ratio_of_second_side(comparison: &Comparison) -> Ratio {
     comparison.tables[0].rows[0].cells[1].unwrap().ratio.unwrap()
 }
 
 #[test]
 fn a_ratio_above_one_is_an_improvement() {
-    assert!((ratio(&comparison_of_two(2.0)).estimate - 0.5).abs() < 1e-9);
-    assert!(ratio(&comparison_of_two(0.5)).ci95.unwrap().low > 1.9);
+    assert!((ratio_of_second_side(&comparison_of_two(2.0)).estimate - 0.5).abs() < 1e-9);
+    assert!(ratio_of_second_side(&comparison_of_two(0.5)).ci95.unwrap().low > 1.9);
 }
 
 #[test]
 fn readings_under_one_bound_on_memory_are_compared_and_those_under_another_are_not() {
     let pressed = |bound: &str, level| {
         let mut case = case("read", "d", CacheState::Pressed, level);
-        case.key.memory = Some(bound.parse().unwrap());
+        case.key.memory_bound = Some(bound.parse().unwrap());
         case
     };
     let a = side("a", vec![pressed("25%", 1e6), pressed("50%", 5e5)]);
@@ -124,7 +124,7 @@ fn the_gate_says_why_a_number_has_no_interval() {
     let unjudged = |measure: Measure, readings: usize| {
         let side = |name: &str| {
             let mut case = case("read", "d", CacheState::Warm, 1e6);
-            case.figures = BTreeMap::from([(measure, samples(vec![1e6; readings]))]);
+            case.figures = BTreeMap::from([(measure, sampled_figure(vec![1e6; readings]))]);
             side(name, vec![case])
         };
         let comparison = Comparison::new(vec![side("a"), side("b")], &[measure], Center::Median, false);
@@ -189,12 +189,12 @@ fn facts_that_differ_between_machines_are_listed_and_equal_ones_are_not() {
     sides[0].facts = BTreeMap::from([("cpu".into(), "x".into()), ("cpus".into(), 2.into())]);
     sides[1].facts = BTreeMap::from([("cpu".into(), "y".into()), ("cpus".into(), 2.into())]);
     let comparison = compare(sides).unwrap();
-    let facts: Vec<&str> = comparison.machines.iter().map(|it| it.fact.as_str()).collect();
+    let facts: Vec<&str> = comparison.differing_facts.iter().map(|it| it.fact.as_str()).collect();
     assert_eq!(facts, ["cpu"]);
 }
 
 /// A side with these cases, measured on a machine with this clock rate.
-fn machine(name: &str, ghz: f64, cases: Vec<Case>) -> Side {
+fn side_on_machine(name: &str, ghz: f64, cases: Vec<Case>) -> Side {
     let facts = BTreeMap::from([("cpu".to_owned(), name.into()), ("ghz".to_owned(), ghz.into())]);
     Side { facts, ..side(name, cases) }
 }
@@ -202,12 +202,13 @@ fn machine(name: &str, ghz: f64, cases: Vec<Case>) -> Side {
 #[test]
 fn a_line_is_fitted_only_through_cases_that_are_alike() {
     let warm = |name, digest, level| case(name, digest, CacheState::Warm, level);
-    let request = |force| FitRequest { force, ..FitRequest::parse("zip/wall", "machine.ghz").unwrap() };
+    let request =
+        |force| FitRequest { is_forced: force, ..FitRequest::parse("zip/wall", "machine.ghz").unwrap() };
     let with = |third: Vec<Case>| {
         vec![
-            machine("a", 3.0, vec![warm("zip", "d", 3e6), warm("plain", "e", 2e6)]),
-            machine("b", 4.0, vec![warm("zip", "d", 2e6), warm("plain", "e", 1e6)]),
-            machine("c", 5.0, third),
+            side_on_machine("a", 3.0, vec![warm("zip", "d", 3e6), warm("plain", "e", 2e6)]),
+            side_on_machine("b", 4.0, vec![warm("zip", "d", 2e6), warm("plain", "e", 1e6)]),
+            side_on_machine("c", 5.0, third),
         ]
     };
     let alike = fit(&with(vec![warm("zip", "d", 1e6)]), &request(false)).unwrap();
@@ -245,9 +246,9 @@ fn a_difference_from_the_second_side_is_found_where_the_first_has_no_facts() {
         case
     };
     let sides = vec![
-        machine("a", 3.0, vec![known(None)]),
-        machine("b", 4.0, vec![known(Some("d"))]),
-        machine("c", 5.0, vec![known(Some("x"))]),
+        side_on_machine("a", 3.0, vec![known(None)]),
+        side_on_machine("b", 4.0, vec![known(Some("d"))]),
+        side_on_machine("c", 5.0, vec![known(Some("x"))]),
     ];
     let refused = fit(&sides, &FitRequest::parse("zip/wall", "ghz").unwrap()).unwrap_err();
     assert!(refused.to_string().contains("zip of b and of c"), "{refused}");
@@ -260,19 +261,19 @@ fn published_side(name: &str, figure: Figure) -> Side {
 }
 
 fn mean_of_ten(value: f64, sd: f64) -> Figure {
-    let spread = Spread { sd: Some(sd), runs: Some(10), percentiles: None };
+    let spread = Spread { sd: Some(sd), reading_count: Some(10), percentiles: None };
     Figure::Value { value, statistic: Statistic::Mean, spread }
 }
 
 #[test]
 fn a_published_mean_is_compared_with_the_mean_of_samples_and_has_its_interval() {
-    let uneven = samples((0..10).map(|nth| if nth == 9 { 2e6 } else { 1e6 }));
+    let uneven = sampled_figure((0..10).map(|nth| if nth == 9 { 2e6 } else { 1e6 }));
     let sides = vec![published_side("table", mean_of_ten(2.2e6, 1e4)), published_side("here", uneven)];
     let comparison = compare(sides).unwrap();
     let here = comparison.tables[0].rows[0].cells[1].unwrap();
     assert_eq!((here.value, here.n, here.statistic), (1.1e6, Some(10), Some(Statistic::Mean)));
     assert!((here.sd.unwrap() - 316_227.766).abs() < 0.001);
-    let ratio = ratio(&comparison);
+    let ratio = ratio_of_second_side(&comparison);
     assert!((ratio.estimate - 2.0).abs() < 1e-9 && ratio.ci95.unwrap().holds(2.0), "{ratio:?}");
 }
 
@@ -305,7 +306,7 @@ fn a_side_without_the_fact_is_named_beside_the_line() {
 /// `slower` times as long.
 fn recorded_side(name: &str, trials: u64, rounds: u64, slower: f64) -> Side {
     let mut record = Record::new(testing::header());
-    record.add(testing::sized(0, 1_000_000_000));
+    record.add(testing::target_line_of_size(0, 1_000_000_000));
     for trial in 0..trials {
         let reading = |round: u64| {
             let wobble = 1.0 + 0.01 * float((3 * trial + 5 * round) % 7);

@@ -6,7 +6,7 @@
 //! by chance in at most 5 of 100 records.
 
 use crate::rounds::ROUNDS_MIN;
-use crate::stats::{Confidence, Interval, count, float, mean, mean_interval};
+use crate::stats::{Confidence, Interval, count_as_float, float, mean, mean_interval};
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::{FleetTurn, Record};
 use schemars::JsonSchema;
@@ -19,7 +19,8 @@ pub struct HostEffect {
     pub rank: usize,
     /// The time of the rank divided by that of the others.
     pub ratio: f64,
-    /// The simultaneous interval: all ranks' intervals together hold the true values with 95 %.
+    /// The simultaneous interval: with a probability of 95 %, the intervals of all ranks hold their
+    /// true values.
     pub interval: Interval,
 }
 
@@ -45,7 +46,7 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     if ranks < 2 || rounds.len() < ROUNDS_MIN {
         return Vec::new();
     }
-    let confidence = Confidence::with_error(0.05 / count(ranks));
+    let confidence = Confidence::with_error(0.05 / count_as_float(ranks));
     let rounds: Vec<Vec<f64>> = rounds.values().map(|turns| mean_log_lags(turns)).collect();
     let effect = |rank: usize| {
         let of_rounds: Vec<f64> = rounds.iter().map(|lags| lags[rank]).collect();
@@ -89,7 +90,7 @@ fn mean_log_lags(turns: &[&FleetTurn]) -> Vec<f64> {
 
 fn log_lags(turn: &FleetTurn) -> Vec<f64> {
     let logs: Vec<f64> = turn.ranks.iter().map(|timing| float(timing.wall_ns.max(1)).ln()).collect();
-    let (sum, others) = (logs.iter().sum::<f64>(), count(logs.len()) - 1.0);
+    let (sum, others) = (logs.iter().sum::<f64>(), count_as_float(logs.len()) - 1.0);
     logs.iter().map(|log| log - (sum - log) / others).collect()
 }
 
@@ -99,8 +100,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
     use readlab_protocol::Cache;
-    use readlab_record::testing::{header, trial};
-    use readlab_record::{Fleet, Outcome, Rank, RankTiming, Share};
+    use readlab_record::testing::{header, trial_line};
+    use readlab_record::{Fleet, Outcome, Rank, RankTiming, ShareMode};
 
     /// A record of ranks with these relative times, over rounds that differ by a tenth and readings
     /// that differ by a twentieth.
@@ -109,7 +110,7 @@ mod tests {
         let mut spread = |share: f64| 1.0 + share * (noise.random::<f64>() - 0.5) * 3.46;
         let mut record = Record::new(header());
         for (index, name) in ["rust/a", "rust/b"].into_iter().enumerate() {
-            record.add(trial(index, name, CacheState::Cold, Cache::Through));
+            record.add(trial_line(index, name, CacheState::Cold, Cache::Through));
         }
         let rank = |host: usize| Rank {
             host: format!("h{host}"),
@@ -117,11 +118,11 @@ mod tests {
             start_bytes: None,
             size_bytes: 1,
             digest: None,
-            cache: 0,
+            page_cache_number: 0,
         };
         record.fleet = Some(Fleet {
-            library: "m".to_owned(),
-            share: Share::Same,
+            mpi_library: "m".to_owned(),
+            share: ShareMode::Same,
             ranks: (0..slowness.len()).map(rank).collect(),
             witness: None,
         });

@@ -8,17 +8,17 @@ pub use host_effects::{HostEffect, MethodEffects, host_effects, method_effects};
 use super::stats::{float, quantile, sorted};
 use readlab_record::{FleetTurn, Record};
 
-/// The reported spread of starts holds this share of all turns.
+/// The reported spread of starts is not exceeded in this share of all turns.
 const START_SPREAD_QUANTILE: f64 = 0.95;
 
 /// How closely together the ranks of a fleet started their turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Punctuality {
-    pub turns: usize,
+    pub turn_count: usize,
     /// The time between the first and the last start of a turn: the 95 % quantile over turns.
     pub start_spread_ns: f64,
     /// The largest error that the clocks may add to the time of a job.
-    pub clock_bound_ns: u64,
+    pub clock_error_bound_ns: u64,
 }
 
 /// The punctuality of a record's turns; `None` for a record without turns of a fleet.
@@ -26,8 +26,8 @@ pub fn punctuality(record: &Record) -> Option<Punctuality> {
     let turns = || record.trials.iter().flat_map(|trial| &trial.fleet_turns);
     let spreads = sorted(turns().map(|turn| float(turn.start_spread_ns())));
     (!spreads.is_empty()).then(|| Punctuality {
-        turns: spreads.len(),
+        turn_count: spreads.len(),
         start_spread_ns: quantile(&spreads, START_SPREAD_QUANTILE),
-        clock_bound_ns: turns().map(FleetTurn::bound_ns).max().unwrap_or(0),
+        clock_error_bound_ns: turns().map(FleetTurn::error_bound_ns).max().unwrap_or(0),
     })
 }

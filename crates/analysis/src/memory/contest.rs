@@ -10,7 +10,7 @@ use readlab_record::{Record, TrialRecord};
 pub struct MemoryContest<'a> {
     pub curves: Vec<MemoryCurve<'a>>,
     /// The fastest method at each level at which several were measured, from the least memory.
-    pub fastest: Vec<FastestMethod<'a>>,
+    pub fastest_methods: Vec<FastestMethod<'a>>,
     /// Where the fastest method with the most memory overtakes the fastest method with the least
     /// memory; `None` if both are the same method, and if no interval shows a crossing.
     pub crossing: Option<Crossing<'a>>,
@@ -29,9 +29,9 @@ pub struct FastestMethod<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossing<'a> {
     /// The trial of the method that is faster with little memory, at the least memory.
-    pub trial_with_less: &'a TrialRecord,
+    pub trial_with_less_memory: &'a TrialRecord,
     /// The trial of the method that is faster with much memory, at the most memory.
-    pub trial_with_more: &'a TrialRecord,
+    pub trial_with_more_memory: &'a TrialRecord,
     /// The greatest level at which the first method is clearly faster, and the least level above it
     /// at which the second is clearly faster.
     pub between_levels: [MemoryLevel; 2],
@@ -78,7 +78,7 @@ impl<'a> MemoryContest<'a> {
             [first, .., last] => Crossing::find(&curves, &levels, [first.trial, last.trial], &noise),
             _ => None,
         };
-        MemoryContest { curves, fastest, crossing }
+        MemoryContest { curves, fastest_methods: fastest, crossing }
     }
 }
 
@@ -125,8 +125,8 @@ impl<'a> Crossing<'a> {
         let last_slower = (0..ratios.len()).rfind(|&at| shows(at, Significance::Slower))?;
         let first_faster = (0..ratios.len()).find(|&at| shows(at, Significance::Faster))?;
         (last_slower < first_faster).then(|| Crossing {
-            trial_with_less,
-            trial_with_more,
+            trial_with_less_memory: trial_with_less,
+            trial_with_more_memory: trial_with_more,
             between_levels: [last_slower, first_faster].map(|at| ratios[at].level),
             equal_share: ratios[last_slower..=first_faster].windows(2).find_map(equal_share),
             ratios: ratios.clone(),

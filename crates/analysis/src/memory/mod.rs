@@ -98,12 +98,12 @@ pub struct MemoryPoint<'a> {
     /// The 99th percentile of the latency of single reads; `None` where reads were not timed, and
     /// with too few of them.
     pub p99: Option<Quantile>,
-    /// Bytes from the device divided by the bytes that a reading asks for.
+    /// Bytes from the device divided by the bytes that a reading needs, each counted once.
     pub device_share: Option<f64>,
-    /// See [`hit_share`].
+    /// The result of [`hit_share`].
     pub hit_share: Option<f64>,
-    /// The median share of the working set in the page cache before a reading. Where blocks are
-    /// read in another state than pressed, it is the share of the whole file.
+    /// The median share of the working set in the page cache before a reading. For blocks that are
+    /// read in another state than pressed, the share of the whole file.
     pub resident_share: Option<f64>,
 }
 
@@ -117,13 +117,14 @@ pub struct Cliff {
     pub ratio: Ratio,
 }
 
-/// The least greater bound on memory under which the same method was clearly faster.
+/// The smallest of the greater bounds on memory under which the same method was clearly faster.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GreaterBound {
     /// The bound divided by the working set.
-    pub share: f64,
+    #[serde(rename = "share")]
+    pub share_of_working_set: f64,
     pub cache_bytes: u64,
-    /// The method's speed under the greater bound divided by that under its own.
+    /// The method's speed under the greater bound divided by its speed under its own bound.
     #[serde(rename = "times")]
     pub speed_ratio: f64,
 }
@@ -293,14 +294,19 @@ pub(crate) fn has_greater_bound(record: &Record, it: &TrialRecord) -> bool {
     !trials_under_greater_bounds(record, it).is_empty()
 }
 
-/// The least greater bound under which a pressed trial is clearly faster, and by how much.
+/// The smallest of the greater bounds under which a pressed trial is clearly faster, and its speed
+/// ratio.
 pub(crate) fn least_faster_bound(record: &Record, it: &TrialRecord) -> Option<GreaterBound> {
     let noise = MemoryNoise::of_trials_like(record, it);
     trials_under_greater_bounds(record, it).into_iter().find_map(|(other, memory)| {
         let ratio = noise.ratio(other, it, 1)?;
         let speed_ratio = ratio.estimate;
         let helps = ratio.significance() == Some(Significance::Faster) && speed_ratio > NO_GAIN_TIMES_MAX;
-        helps.then_some(GreaterBound { share: memory.share(), cache_bytes: memory.cache_bytes, speed_ratio })
+        helps.then_some(GreaterBound {
+            share_of_working_set: memory.share(),
+            cache_bytes: memory.cache_bytes,
+            speed_ratio,
+        })
     })
 }
 
@@ -325,13 +331,14 @@ fn is_same_curve(record: &Record, one: &TrialRecord, other: &TrialRecord) -> boo
 /// Whether two trials do the same work with the same bytes, under any bound and in any state.
 fn is_same_contest(record: &Record, one: &TrialRecord, other: &TrialRecord) -> bool {
     let targets = record.target_of(&one.trial).zip(record.target_of(&other.trial));
-    (one.trial.work, one.trial.decodes) == (other.trial.work, other.trial.decodes)
+    (one.trial.work, one.trial.decoded_format) == (other.trial.work, other.trial.decoded_format)
         && targets.is_some_and(|(one, other)| is_same_file(one, other))
 }
 
 /// Whether two targets differ in nothing but the bound on memory.
 fn is_same_file(one: &TargetFacts, other: &TargetFacts) -> bool {
     let parts = |it: &TargetFacts| (it.exact_path(), it.transport(), it.range, it.blocks(), it.size_bytes);
-    let conditions = |it: &TargetFacts| (it.concurrent_readers(), it.copies_in.clone(), it.settings.clone());
+    let conditions =
+        |it: &TargetFacts| (it.concurrent_readers(), it.copies_folder.clone(), it.settings.clone());
     parts(one) == parts(other) && conditions(one) == conditions(other)
 }

@@ -36,13 +36,13 @@ fn add_trial(record: &mut Record, name: &str, target: usize, state: CacheState, 
 fn record(methods: &[(&str, [u64; 5])]) -> Record {
     let mut record = Record::new(testing::header());
     let facts = TargetFacts { path: "/f".to_owned(), size_bytes: FILE_BYTES, ..TargetFacts::default() };
-    record.add(testing::target(0, facts.clone()));
+    record.add(testing::target_line(0, facts.clone()));
     for (index, bound) in (1..).zip(BOUNDS) {
         let bound: MemoryBound = bound.parse().unwrap();
         let cache_bytes = bound.in_bytes(FILE_BYTES);
         let memory =
             Some(MemoryFacts { bound, cache_bytes, working_set_bytes: FILE_BYTES, is_shared: false });
-        record.add(testing::target(index, TargetFacts { memory, ..facts.clone() }));
+        record.add(testing::target_line(index, TargetFacts { memory, ..facts.clone() }));
     }
     for (name, [cold, quarter, half, whole, warm]) in methods {
         add_trial(&mut record, name, 0, CacheState::Cold, *cold);
@@ -110,7 +110,7 @@ fn the_bound_that_helps_is_the_least_under_which_the_method_is_clearly_faster() 
     let record = record(&[("rust/mmap", [1000, 1000, 1000, 250, 100]), ("rust/direct", [500; 5])]);
     let helping = |index| least_faster_bound(&record, &record.trials[TrialIndex::new(index)]);
     let found = helping(1).unwrap();
-    assert_eq!((found.share, found.cache_bytes), (1.0, FILE_BYTES));
+    assert_eq!((found.share_of_working_set, found.cache_bytes), (1.0, FILE_BYTES));
     assert_near(found.speed_ratio, 4.0);
     assert_eq!(helping(3), None, "no greater bound was raced");
     assert_eq!(helping(6), None, "memory does not help a reading that bypasses the page cache");
@@ -122,13 +122,13 @@ fn two_methods_cross_between_the_last_level_of_one_and_the_first_of_the_other() 
     let record = record(&[("rust/mmap", [1000, 1000, 1000, 250, 100]), ("rust/direct", [500; 5])]);
     let [contest] = &MemoryContest::all(&record)[..] else { panic!("one contest") };
     let fastest: Vec<(MemoryLevel, &str)> =
-        contest.fastest.iter().map(|it| (it.level, it.trial.trial.method())).collect();
+        contest.fastest_methods.iter().map(|it| (it.level, it.trial.trial.method())).collect();
     let names = ["direct", "direct", "direct", "mmap", "mmap"];
     assert_eq!(fastest, LEVELS.into_iter().zip(names).collect::<Vec<_>>());
-    assert!(contest.fastest.iter().all(FastestMethod::is_clear));
+    assert!(contest.fastest_methods.iter().all(FastestMethod::is_clear));
     let crossing = contest.crossing.as_ref().unwrap();
     assert_eq!(
-        [crossing.trial_with_less, crossing.trial_with_more].map(|it| it.trial.method()),
+        [crossing.trial_with_less_memory, crossing.trial_with_more_memory].map(|it| it.trial.method()),
         ["direct", "mmap"]
     );
     assert_eq!(crossing.between_levels, [MemoryLevel::Share(0.5), MemoryLevel::Share(1.0)]);
@@ -147,7 +147,7 @@ fn a_crossing_at_the_warm_end_has_no_share_and_a_method_that_leads_everywhere_ha
     assert_eq!((crossing.between_levels, crossing.equal_share), ([LEVELS[3], LEVELS[4]], None));
     let never = record(&[("rust/mmap", [1000, 900, 800, 700, 600]), ("rust/direct", [500; 5])]);
     let contest = &MemoryContest::all(&never)[0];
-    assert!(contest.fastest.iter().all(|it| it.trial.trial.method() == "direct"));
+    assert!(contest.fastest_methods.iter().all(|it| it.trial.trial.method() == "direct"));
     assert_eq!(contest.crossing, None);
     // Both methods are equally fast at every bound, so no interval shows which is faster with
     // little memory.
@@ -189,8 +189,8 @@ fn the_tail_and_the_device_share_are_those_of_the_point() {
         let places = PlacesFacts {
             pattern: Pattern::Random,
             block_bytes: 4096,
-            reads,
-            distinct: reads / 2,
+            read_count: reads,
+            distinct_blocks: reads / 2,
             file_bytes: FILE_BYTES,
         };
         let kind = TargetKind::Places(places);
@@ -208,7 +208,7 @@ fn the_tail_and_the_device_share_are_those_of_the_point() {
     assert_eq!(hit_share(warm, &asked_bytes(1000)), None, "only a bound has hits and misses");
     let curve = &MemoryCurve::all(&record)[0];
     let point = curve.point_at(MemoryLevel::Share(0.25)).unwrap();
-    let p99_ns = point.p99.as_ref().unwrap().ns;
+    let p99_ns = point.p99.as_ref().unwrap().latency_ns;
     assert!((3_900_000..4_100_000).contains(&p99_ns), "{p99_ns}");
     assert_eq!((point.device_share, point.resident_share), (Some(0.5), Some(0.25)));
     let cold = curve.point_at(MemoryLevel::Cold).unwrap();

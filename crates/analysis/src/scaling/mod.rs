@@ -53,20 +53,20 @@ pub struct Scaling {
     pub state: CacheState,
     pub unit: Unit,
     /// The bound on memory of each reader; `None` if there is none.
-    pub memory: Option<MemoryBound>,
+    pub memory_bound: Option<MemoryBound>,
     /// The measured points, by rising number.
     pub points: Vec<ScalingPoint>,
     /// The fitted law; `None` with too few points or rounds.
     pub law: Option<FittedLaw>,
-    /// What limits the method; `None` if no number of ranks is twice another, or with too few
-    /// rounds.
+    /// What limits the method; `None` if no measured number of ranks is at most half of the
+    /// largest, or with too few rounds.
     pub limit: Option<ScalingLimit>,
     /// The smallest number of ranks for which the whole interval excludes that any greater number
     /// adds more than 5 %; `None` if there is none.
     pub saturation_count: Option<u64>,
 }
 
-// The rate of one number of ranks or readers.
+// The rate that one number of ranks or readers reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ScalingPoint {
     pub count: u64,
@@ -93,18 +93,20 @@ pub struct LawPoint {
 }
 
 impl Scaling {
-    /// The scaling of every method that was measured with at least two numbers of ranks.
+    /// The scaling of every method that was measured with at least two numbers of ranks or readers.
     pub fn all(record: &Record) -> Vec<Scaling> {
         let mut cells = BTreeMap::<(CacheState, Option<MemoryBound>, usize), Vec<&TrialRecord>>::new();
         let mut ids = Vec::<&TrialId>::new();
-        let scaled =
-            record.trials.iter().filter(|it| count_of(record, it).is_some() && !it.trial.is_control());
+        let scaled = record
+            .trials
+            .iter()
+            .filter(|it| concurrent_readers_of(record, it).is_some() && !it.trial.is_control());
         for it in scaled.filter(|it| it.is_accepted()) {
             let place = ids.iter().position(|other| **other == it.trial.id).unwrap_or(ids.len());
             if place == ids.len() {
                 ids.push(&it.trial.id);
             }
-            cells.entry((it.trial.state, bound_of(record, it), place)).or_default().push(it);
+            cells.entry((it.trial.state, memory_bound_of(record, it), place)).or_default().push(it);
         }
         let noise = noise_by_state(record, cells.values().flatten());
         let several = cells.into_iter().filter(|(_, cells)| cells.len() > 1);
@@ -113,7 +115,7 @@ impl Scaling {
 
     /// Makes the scaling of one method from its trials in one state.
     fn from_cells(record: &Record, mut cells: Vec<&TrialRecord>, noise: &SharedNoise) -> Scaling {
-        let count = |it: &TrialRecord| count_of(record, it).unwrap_or(1);
+        let count = |it: &TrialRecord| concurrent_readers_of(record, it).unwrap_or(1);
         cells.sort_by_key(|it| count(it));
         let by_round: Vec<BTreeMap<u32, f64>> = cells.iter().map(|it| rates_by_round(record, it)).collect();
         let point = |(it, rates): (&&TrialRecord, &BTreeMap<u32, f64>)| {
@@ -132,7 +134,7 @@ impl Scaling {
             id: cells[0].trial.id.clone(),
             state: cells[0].trial.state,
             unit: if record.fleet.is_some() { Unit::Rank } else { Unit::Reader },
-            memory: bound_of(record, cells[0]),
+            memory_bound: memory_bound_of(record, cells[0]),
             points,
             law: FittedLaw::fit(&counts, &rounds, record.header.seed),
             limit,
@@ -161,8 +163,8 @@ impl Scaling {
         inner.chain([last]).filter_map(|count| self.law_at(count)).collect()
     }
 
-    /// The gain from the fewest to the most ranks, also as a share of perfect scaling; `None`
-    /// without two points.
+    /// The gain from the smallest to the largest measured number of ranks or readers; `None`
+    /// without points.
     pub fn gain(&self) -> Option<Gain> {
         let (first, last) = (self.points.first()?, self.points.last()?);
         let factor = last.rate / first.rate;
@@ -175,12 +177,12 @@ impl Scaling {
     }
 }
 
-/// The gain in rate from the fewest to the most ranks.
+/// The gain in rate from the smallest to the largest measured number of ranks or readers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
-    /// The fewest ranks.
+    /// The smallest number of ranks or readers that was measured.
     pub from_count: u64,
-    /// The most ranks.
+    /// The largest number of ranks or readers that was measured.
     pub to_count: u64,
     /// The rate of `to_count` ranks divided by that of `from_count` ranks.
     pub factor: f64,
@@ -190,7 +192,7 @@ pub struct Gain {
 
 /// The rate of a trial in bytes per second, by round.
 fn rates_by_round(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
-    let bytes = record.read_whole(it).map_or(0, |facts| it.trial.bytes_out(facts));
+    let bytes = record.wholly_read_target(it).map_or(0, |facts| it.trial.bytes_out(facts));
     let rates = median_walls_ns(it).into_iter().map(|(round, wall_ns)| (round, float(bytes) * 1e9 / wall_ns));
     rates.filter(|(_, rate)| *rate > 0.0).collect()
 }
@@ -229,19 +231,19 @@ fn saturation_index(cells: &[&TrialRecord], noise: &SharedNoise) -> Option<usize
 }
 
 /// Number of ranks or readers of a trial, in a record that measures different numbers.
-pub(crate) fn count_of(record: &Record, it: &TrialRecord) -> Option<u64> {
+pub(crate) fn concurrent_readers_of(record: &Record, it: &TrialRecord) -> Option<u64> {
     record.target_of(&it.trial)?.concurrent_readers().map(u64::from)
 }
 
 /// The bound on memory under which a trial is read; `None` if there is none.
-pub(crate) fn bound_of(record: &Record, it: &TrialRecord) -> Option<MemoryBound> {
+pub(crate) fn memory_bound_of(record: &Record, it: &TrialRecord) -> Option<MemoryBound> {
     record.target_of(&it.trial)?.memory.as_ref().map(|memory| memory.bound)
 }
 
 /// A processor that works for at least this share of the time counts as busy all the time.
 const BUSY_SHARE_MIN: f64 = 0.85;
 
-/// Growth below this part of perfect growth counts as none.
+/// Growth below this part of perfect growth counts as no growth.
 const GROWTH_NONE_SHARE_MAX: f64 = 0.15;
 
 /// Growth above this part of perfect growth rules out a shared limit.
@@ -264,7 +266,7 @@ pub enum ScalingLimit {
 /// The growth of the rate with the number of ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
-    /// The largest number of ranks.
+    /// The largest number of ranks or readers that was measured.
     pub to_count: u64,
     /// The largest number that is at most half of `to_count`.
     pub from_count: u64,
@@ -283,7 +285,7 @@ impl Growth {
 /// What limits one method, from its trials in order of their numbers of ranks; `None` with too few
 /// trials or rounds.
 fn find_limit(record: &Record, cells: &[&TrialRecord], noise: &SharedNoise) -> Option<ScalingLimit> {
-    let ranks = |at: usize| count_of(record, cells[at]).unwrap_or(1);
+    let ranks = |at: usize| concurrent_readers_of(record, cells[at]).unwrap_or(1);
     let last = cells.len().checked_sub(1)?;
     let half = (0..last).rev().find(|&at| ranks(at) * 2 <= ranks(last))?;
     let factor = rate_ratio(noise, cells[half], cells[last])?;
@@ -305,7 +307,7 @@ fn find_limit(record: &Record, cells: &[&TrialRecord], noise: &SharedNoise) -> O
 /// For each reading, the share of the time for which the reading threads of all ranks worked or
 /// waited for a processor.
 fn busy_shares(it: &TrialRecord, ranks: u64) -> Vec<f64> {
-    let workers = float(it.trial.threads().saturating_mul(ranks).max(1));
+    let workers = float(it.trial.thread_count().saturating_mul(ranks).max(1));
     let share = |sample: Sample| {
         let cpu_ns = sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?);
         let cpu_ns = cpu_ns.saturating_add(sample.turn.delayed_ns.unwrap_or(0));

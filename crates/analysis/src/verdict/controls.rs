@@ -13,7 +13,7 @@ fn controls<'r>(record: &'r Record, it: &TrialRecord, kinds: &[LimitKind]) -> Ve
     let (target, unbounded) = (it.trial.target, record.unbounded_target(it.trial.target));
     let measures = |other: &&TrialRecord| {
         (other.trial.target == target || Some(other.trial.target) == unbounded)
-            && other.trial.limit().is_some_and(|kind| kinds.contains(&kind))
+            && other.trial.limit_kind().is_some_and(|kind| kinds.contains(&kind))
     };
     record.trials.iter().filter(measures).collect()
 }
@@ -26,7 +26,7 @@ pub(super) fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
         return None;
     }
     let copies = controls(record, it, &[LimitKind::Copy]).into_iter();
-    let copy_ns = CpuTime::from_trial(copies.min_by_key(|it| it.trial.threads())?).ok()?.total_ns();
+    let copy_ns = CpuTime::from_trial(copies.min_by_key(|it| it.trial.thread_count())?).ok()?.total_ns();
     // With many files, the control opens each file as well.
     Some((copy_ns - opens_cpu_ns(record, it).unwrap_or_default()).max(0.0))
 }
@@ -45,7 +45,7 @@ pub(super) fn opens_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
 pub(super) fn available_share(record: &Record, it: &TrialRecord) -> Option<f64> {
     let works = controls(record, it, &[LimitKind::Memory, LimitKind::Copy]).into_iter();
     let of_rounds =
-        works.filter(|control| control.trial.state == it.trial.state && control.trial.threads() == 1);
+        works.filter(|control| control.trial.state == it.trial.state && control.trial.thread_count() == 1);
     let busy = of_rounds.filter_map(|control| {
         Some(CpuTime::from_trial(control).ok()?.total_ns() / median_wall_ns(control)?.max(1.0))
     });

@@ -2,8 +2,8 @@
 //! it keeps busy.
 //!
 //! Many kernels split a thread's time into user and system time by what the thread does at each
-//! clock tick. In a reading of a few ticks one of the two may seem to be zero: the sum is right for
-//! each reading, but the split only over all readings.
+//! clock tick. In a reading of a few ticks one of the two may seem to be zero: their sum is right
+//! for each reading, but the split is right only over all readings.
 //!
 //! The clock that counts CPU time is coarser than the wall clock: getrusage(2) shows whole
 //! microseconds. In a window of a few microseconds, CPU time means nothing: its error may exceed
@@ -65,7 +65,7 @@ impl CpuTime {
 ///
 /// CPU time is read just outside the window, so a thread that never waits seems to work for a
 /// little longer than the window. This excess does not count as a further thread.
-pub fn processors_busy(it: &TrialRecord) -> Result<f64, NoCpuTime> {
+pub fn busy_processors(it: &TrialRecord) -> Result<f64, NoCpuTime> {
     let all = MeteredSample::all(it)?;
     let busy = stats::median(all.iter().map(|it| it.cpu_ns() / float(it.wall_ns.max(1))));
     Ok(limit_to_threads(busy.ok_or(NoCpuTime::NotMetered)?, it))
@@ -75,10 +75,11 @@ pub fn processors_busy(it: &TrialRecord) -> Result<f64, NoCpuTime> {
 /// must have worked. A native program may also have more threads than it declares: the kernel's
 /// workers for a ring are threads of the process.
 pub(super) fn limit_to_threads(busy: f64, it: &TrialRecord) -> f64 {
-    busy.min(float(it.trial.threads().max(whole_processors(busy))))
+    busy.min(float(it.trial.thread_count().max(whole_processors(busy))))
 }
 
-/// The number of threads needed for this much work. A small excess over a whole number is ignored.
+/// The number of threads that keep this many processors busy. A small excess over a whole number is
+/// ignored.
 pub fn whole_processors(busy: f64) -> u64 {
     (busy - 0.15).ceil().max(1.0) as u64
 }
@@ -133,7 +134,7 @@ mod tests {
     }
 
     fn busy(name: &str, readings: &[[u64; 3]]) -> Result<f64, NoCpuTime> {
-        processors_busy(&record(name, readings).trials[TrialIndex::new(0)])
+        busy_processors(&record(name, readings).trials[TrialIndex::new(0)])
     }
 
     #[test]

@@ -13,7 +13,7 @@ const EXPLAINED_BELOW_SHARE: f64 = 0.97;
 
 /// Sentences with numbers that explain why cold readings of a target seem faster than its device;
 /// empty if they do not.
-pub fn explain_device_bytes(record: &Record, target: TargetIndex) -> Vec<String> {
+pub fn device_bytes_sentences(record: &Record, target: TargetIndex) -> Vec<String> {
     let Some(facts) = record.targets.get(target).filter(|facts| facts.size_bytes > 0) else {
         return Vec::new();
     };
@@ -33,7 +33,7 @@ pub fn explain_device_bytes(record: &Record, target: TargetIndex) -> Vec<String>
         }
     }
     if let Some((least, most)) =
-        device_bytes(record, target).filter(|(least, _)| share(*least, size) < EXPLAINED_BELOW_SHARE)
+        device_bytes_range(record, target).filter(|(least, _)| share(*least, size) < EXPLAINED_BELOW_SHARE)
     {
         let from = if least == most {
             Bytes(least).to_string()
@@ -50,13 +50,13 @@ pub fn explain_device_bytes(record: &Record, target: TargetIndex) -> Vec<String>
 
 /// The smallest and the largest median of device bytes among the accepted cold trials that read the
 /// whole target.
-fn device_bytes(record: &Record, target: TargetIndex) -> Option<(u64, u64)> {
+fn device_bytes_range(record: &Record, target: TargetIndex) -> Option<(u64, u64)> {
     let cold = |it: &&TrialRecord| {
         it.trial.target == target
             && it.trial.state == CacheState::Cold
             && !it.trial.is_control()
             && it.is_accepted()
-            && record.read_whole(it).is_some()
+            && record.wholly_read_target(it).is_some()
     };
     let medians = record.trials.iter().filter(cold).filter_map(|it| {
         let mut bytes: Vec<u64> =

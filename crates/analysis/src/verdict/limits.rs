@@ -29,15 +29,16 @@ pub fn limits(record: &Record) -> Vec<Limit> {
         limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
     // Readings above a cache say nothing about the device. A reading that bypasses the page cache
     // shows the limit of the device only if no control measured it.
-    let is_of_a_cache =
-        |target: TargetIndex| record.targets.get(target).is_some_and(|it| it.cold_above().is_some());
+    let is_of_a_cache = |target: TargetIndex| {
+        record.targets.get(target).is_some_and(|it| it.unevictable_cache_names().is_some())
+    };
     limits.retain(|it| it.kind != LimitKind::Device || !is_of_a_cache(it.target));
     let is_measured = |it: &Limit| {
         let target = record.unbounded_target(it.target).unwrap_or(it.target);
         measured.contains(&(it.kind, it.target)) || measured.contains(&(it.kind, target))
     };
     limits.retain(|it| !of_readings(it) || !is_measured(it));
-    let better = exceeding_readings(record, &limits);
+    let better = limits_from_faster_readings(record, &limits);
     limits.extend(better);
     limits
 }
@@ -48,23 +49,23 @@ fn comes_from_reading(record: &Record, limit: &Limit) -> bool {
 }
 
 /// The readings that clearly exceed a limit: the fastest one for each exceeded limit.
-fn exceeding_readings(record: &Record, limits: &[Limit]) -> Vec<Limit> {
+fn limits_from_faster_readings(record: &Record, limits: &[Limit]) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
     for it in readings {
         let Some(facts) = TrialFacts::from_record(record, limits, it) else { continue };
         for (near, ends) in facts.exceeded_limits() {
             let beaten = near.limit;
-            let value = whole(near.rate);
+            let value = whole(near.trial_rate);
             let median = parts::median_wall_ns(it).unwrap_or_default();
-            let rate = |sample: Sample| whole(near.rate * median / float(sample.wall_ns.max(1)));
+            let rate = |sample: Sample| whole(near.trial_rate * median / float(sample.wall_ns.max(1)));
             let limit = Limit {
                 name: it.trial.id.to_string(),
                 trial: Some(it.trial.index),
                 value,
                 ci95: Some([whole(ends.low), whole(ends.high)]),
                 samples: it.samples.iter().map(rate).collect(),
-                how: format!(
+                how_measured: format!(
                     "a reading that was faster than {}, so that its rate stands for the limit",
                     beaten.name
                 ),
@@ -112,7 +113,7 @@ pub fn replaced_limit_sentences(
 fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let trial = &it.trial;
     let past_cache = || trial.bypasses_cache().then_some(LimitKind::Device);
-    let kind = trial.limit().or_else(past_cache).or_else(|| server_limit_kind(record, it))?;
+    let kind = trial.limit_kind().or_else(past_cache).or_else(|| server_limit_kind(record, it))?;
     if !it.is_accepted() {
         return None;
     }
@@ -130,11 +131,11 @@ fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     }
     let counted = match kind {
         LimitKind::Opens => target.tree().map(|tree| tree.files),
-        LimitKind::Timing => target.blocks().map(|blocks| blocks.reads),
+        LimitKind::Timing => target.blocks().map(|blocks| blocks.read_count),
         _ => trial.params.0.get("calls").copied(),
     };
     let bytes = match kind {
-        LimitKind::Decoding => target.bytes_out(trial.decodes),
+        LimitKind::Decoding => target.bytes_out(trial.decoded_format),
         LimitKind::Loopback | LimitKind::Decryption => trial.params.0.get("span_bytes").copied()?,
         _ => size_bytes,
     };
@@ -154,17 +155,17 @@ fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         target: trial.target,
         state: Some(trial.state),
         trial: Some(trial.index),
-        threads: trial.threads(),
+        threads: trial.thread_count(),
         unit: unit(kind),
         value: whole(median),
         ci95: ci95.map(|ends| [whole(ends.low), whole(ends.high)]),
         samples: observed.iter().map(|observation| whole(observation.value)).collect(),
-        how: how_measured(kind).to_owned(),
+        how_measured: how_measured(kind).to_owned(),
     })
 }
 
-/// The limit that a reading from a server shows. Only records of `readlab limits` use these
-/// readings for that.
+/// The kind of limit that a reading from a server shows; `None` for other readings, and in records
+/// that `readlab limits` did not make.
 fn server_limit_kind(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
     let target = record.target_of(&it.trial)?;
     let is_limit = record.header.kind == RunKind::Limits

@@ -1,8 +1,8 @@
 //! The verdict: which resource limits a reading, decided from its meters and the limits of the same
 //! record.
 //!
-//! Pure. A trial's wall time, for each of its threads, is divided into [`Parts`]: user code, the
-//! copy, page faults, the rest of the kernel, waiting, and waiting for a busy processor, which
+//! Pure. A trial's wall time, for each of its threads, is divided into [`TimeParts`]: user code,
+//! the copy, page faults, the rest of the kernel, waiting, and waiting for a busy processor, which
 //! decides only if it is most of the time. The trial's rate is compared with the limits. The
 //! verdict always follows from one of these numbers and the thresholds below. Where a number is
 //! missing, the verdict is [`Verdict::Unknown`] with the reason, never a guess.
@@ -24,10 +24,10 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
-pub use cpu_time::{NoCpuTime, processors_busy, whole_processors};
-pub use device_bytes::explain_device_bytes;
+pub use cpu_time::{NoCpuTime, busy_processors, whole_processors};
+pub use device_bytes::device_bytes_sentences;
 pub use limits::{limits, replaced_limit_sentences};
-pub use parts::{Parts, TimeShare, median_wall_ns};
+pub use parts::{TimePart, TimeParts, median_wall_ns};
 pub use server::ServerWait;
 
 use crate::memory::GreaterBound;
@@ -44,7 +44,7 @@ use serde::Serialize;
 /// A reading that reaches this share of a limit is stopped by the limit.
 const AT_LIMIT_SHARE_MIN: f64 = 0.85;
 
-/// A reading whose interval overlaps that of a limit is stopped by the limit from this share on.
+/// A reading that reaches this share of a limit is stopped by the limit if their intervals overlap.
 const NEAR_LIMIT_SHARE_MIN: f64 = 0.7;
 
 /// Above this share, the limit was measured too low, and no share is reported.
@@ -62,7 +62,8 @@ const REMEDY_TIMES_MIN: f64 = 1.05;
 pub enum Verdict {
     Device {
         /// Whether the device is busy, and if not, why.
-        pace: DeviceUse,
+        #[serde(rename = "pace")]
+        device_use: DeviceUse,
     },
     /// The kernel's copy out of the page cache.
     Copy,
@@ -85,7 +86,8 @@ pub enum Verdict {
     /// The scheduler: other processes use the processors, or a quota withholds them.
     Scheduler {
         /// The share of the time for which the threads wait for a processor.
-        share: f64,
+        #[serde(rename = "share")]
+        waiting_share: f64,
         /// The number of processors that a control group grants, where that is fewer than the
         /// machine has.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,12 +109,14 @@ pub enum Verdict {
         /// The share of the quota that the reading gets; `None` for a quota of reads per second,
         /// because reads are not counted.
         #[serde(skip_serializing_if = "Option::is_none")]
-        share: Option<f64>,
+        #[serde(rename = "share")]
+        quota_share: Option<f64>,
     },
-    /// The device, busy with bytes that the reading did not ask for.
+    /// The device, which is busy with bytes that the reading did not request.
     ReadAhead {
         /// The device bytes divided by the requested bytes.
-        times: f64,
+        #[serde(rename = "times")]
+        amplification: f64,
         /// Whether the file is mapped, and not read by read calls.
         is_mapped: bool,
         /// Another reading of the same places that fetches fewer bytes.
@@ -125,12 +129,14 @@ pub enum Verdict {
         #[serde(rename = "reread")]
         reread_ratio: f64,
         /// The bound divided by the working set.
-        share: f64,
+        #[serde(rename = "share")]
+        share_of_working_set: f64,
         /// Whether blocks of the file are read, and not all of it.
         is_of_blocks: bool,
         /// A greater bound under which the same method is faster, if one was raced.
         #[serde(skip_serializing_if = "Option::is_none")]
-        greater: Option<GreaterBound>,
+        #[serde(rename = "greater")]
+        greater_bound: Option<GreaterBound>,
         /// Another reading under the same bound.
         #[serde(skip_serializing_if = "Option::is_none")]
         remedy: Option<Remedy>,
@@ -142,7 +148,8 @@ pub enum Verdict {
         /// The device bytes divided by the requested bytes.
         amplification: f64,
         #[serde(skip_serializing_if = "Option::is_none")]
-        greater: Option<GreaterBound>,
+        #[serde(rename = "greater")]
+        greater_bound: Option<GreaterBound>,
         /// Another reading of the same places that fetches fewer bytes.
         #[serde(skip_serializing_if = "Option::is_none")]
         remedy: Option<Remedy>,
@@ -150,17 +157,20 @@ pub enum Verdict {
     /// The kernel's search for memory that it can reclaim.
     Reclaim {
         /// An upper bound of the share of the time that the kernel spends on reclaim.
-        share: f64,
+        #[serde(rename = "share")]
+        reclaim_share: f64,
         /// Number of pages that were examined for each page that came from the device.
         scanned_per_page: f64,
         #[serde(skip_serializing_if = "Option::is_none")]
-        greater: Option<GreaterBound>,
+        #[serde(rename = "greater")]
+        greater_bound: Option<GreaterBound>,
     },
     /// The processors of this machine, reading from a server that could deliver faster.
     Processors {
-        /// The greater of two shares: that of the available processors that the reading uses, and
-        /// that of the time for which its threads work or wait for a processor.
-        share: f64,
+        /// The greater of two shares: the share of the available processors that the reading uses,
+        /// and the share of the time for which its threads work or wait for a processor.
+        #[serde(rename = "share")]
+        processor_share: f64,
         /// The number of processors that a control group grants, where that is fewer than the
         /// machine has.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,7 +190,8 @@ pub enum Verdict {
         /// The share of the time in which the device had work, if that was counted. The device
         /// cannot take more of the time than this.
         #[serde(skip_serializing_if = "Option::is_none")]
-        busy: Option<f64>,
+        #[serde(rename = "busy")]
+        device_busy_share: Option<f64>,
     },
     /// Page faults on the pages of the file.
     Faults,
@@ -195,13 +206,15 @@ pub enum Verdict {
     /// Several parts of the time, none of which decides.
     Mixed {
         /// The parts of the time with their shares, the largest first.
-        shares: Vec<(TimeShare, f64)>,
+        shares: Vec<(TimePart, f64)>,
     },
     /// The trial is faster than the limit, so the limit was measured too low.
     BeyondLimit {
         /// The kind of the limit that was measured too low.
-        limit: LimitKind,
-        name: String,
+        #[serde(rename = "limit")]
+        limit_kind: LimitKind,
+        #[serde(rename = "name")]
+        limit_name: String,
     },
     Unknown {
         why: String,
@@ -212,7 +225,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "pace", rename_all = "snake_case")]
 pub enum DeviceUse {
-    /// The device is busy.
+    /// The reading is at the limit of the device.
     Saturated,
     /// The requests are too small.
     SmallBlocks {
@@ -228,13 +241,14 @@ pub enum DeviceUse {
     ReadAhead {
         /// The read-ahead setting of the file system, or of the device.
         #[serde(flatten)]
-        ahead: ReadAhead,
+        read_ahead: ReadAhead,
     },
     /// The requests are too small or too few, and no pair of trials in this record shows which.
     TooLittle {
         /// The kernel's read-ahead for the reading; `None` if there is none or it is not known.
         #[serde(skip_serializing_if = "Option::is_none")]
-        ahead: Option<ReadAhead>,
+        #[serde(rename = "ahead")]
+        read_ahead: Option<ReadAhead>,
         /// The same method under a larger read-ahead, if that was raced and is faster.
         #[serde(skip_serializing_if = "Option::is_none")]
         remedy: Option<Remedy>,
@@ -246,7 +260,8 @@ pub enum DeviceUse {
 pub struct Remedy {
     pub name: String,
     /// The other trial's speed divided by this one's.
-    pub times: f64,
+    #[serde(rename = "times")]
+    pub speed_ratio: f64,
 }
 
 /// A trial's verdict with its reasons.
@@ -259,7 +274,7 @@ pub struct Diagnosis {
     /// What limits the trial.
     pub verdict: Verdict,
     /// The parts of the trial's time; `None` without CPU times.
-    pub parts: Option<Parts>,
+    pub parts: Option<TimeParts>,
     /// The verdict in one sentence with its numbers.
     pub sentence: String,
 }
@@ -267,7 +282,7 @@ pub struct Diagnosis {
 /// A trial that is judged, with the facts that decide the verdict.
 struct JudgedTrial<'a> {
     record: &'a Record,
-    it: &'a TrialRecord,
+    trial_record: &'a TrialRecord,
     target: &'a TargetFacts,
     facts: TrialFacts<'a>,
     /// The noise of the trial's contest.
@@ -282,7 +297,7 @@ pub fn judge(record: &Record, limits: &[Limit], noise: &SharedNoise, it: &TrialR
     }
     let target = record.target_of(&it.trial)?;
     let facts = TrialFacts::from_record(record, limits, it)?;
-    let judged = JudgedTrial { record, it, target, facts, noise };
+    let judged = JudgedTrial { record, trial_record: it, target, facts, noise };
     let (verdict, facts) = (decide(&judged), &judged.facts);
     let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
     Some(Diagnosis {
@@ -297,7 +312,7 @@ pub fn judge(record: &Record, limits: &[Limit], noise: &SharedNoise, it: &TrialR
 /// Tries the rules in order; the first rule that applies gives the verdict.
 fn decide(judged: &JudgedTrial) -> Verdict {
     let facts = &judged.facts;
-    if judged.it.trial.work.finds_names() {
+    if judged.trial_record.trial.work.finds_names() {
         return verdict_on_names(judged);
     }
     if facts.size_bytes == 0 {
@@ -308,17 +323,17 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     {
         return quota;
     }
-    if let Some(verdict) = memory::limited_by_memory(judged) {
+    if let Some(verdict) = memory::verdict_on_memory_bound(judged) {
         return verdict;
     }
     // The kernel reads around blocks in larger pieces than the control, so the rate may exceed the
     // limit.
     if facts.fetched_ratio.is_some() && facts.reaches_limit(LimitKind::Device, AT_LIMIT_SHARE_MIN) {
         let unrequested = read_ahead::verdict_on_unrequested_bytes(judged);
-        return unrequested.unwrap_or(Verdict::Device { pace: DeviceUse::Saturated });
+        return unrequested.unwrap_or(Verdict::Device { device_use: DeviceUse::Saturated });
     }
     if let Some(near) = facts.most_exceeded_limit() {
-        return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
+        return Verdict::BeyondLimit { limit_kind: near.limit.kind, limit_name: near.limit.name.clone() };
     }
     if let Some(verdict) = verdict_at_limit(judged) {
         return verdict;
@@ -326,12 +341,15 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     let Some(parts) = facts.parts else {
         return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
     };
-    if let Some(verdict) = limited_by_processors(judged, parts) {
+    if let Some(verdict) = verdict_on_processors(judged, parts) {
         return verdict;
     }
-    let [queued, waiting] = [TimeShare::Queued, TimeShare::Waiting].map(|part| parts.share_of(part));
+    let [queued, waiting] = [TimePart::Queued, TimePart::Waiting].map(|part| parts.share_of(part));
     if queued >= DOMINANT_SHARE_MIN {
-        return Verdict::Scheduler { share: queued, quota: judged.record.header.machine.quota() };
+        return Verdict::Scheduler {
+            waiting_share: queued,
+            quota: judged.record.header.machine.effective_cpu_quota(),
+        };
     }
     if let Some(single_thread) = threads::remedy_by_single_thread(judged, parts) {
         return Verdict::Lock { single_thread };
@@ -339,34 +357,32 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     if parts.reaches_share(waiting, DOMINANT_SHARE_MIN) {
         return waiting::verdict_on_wait(judged);
     }
-    // Overlapping intervals are not enough here: a trial that copies and then visits the bytes
-    // comes near the copy's rate by the sum of both.
+    // Overlapping intervals are not enough here: the time to copy and then visit the bytes can add
+    // up to nearly the time of the copy control.
     if facts.reaches_limit(LimitKind::Copy, AT_LIMIT_SHARE_MIN) {
         // With many files, the time of the copy control includes opening each file.
-        let opens = parts.reaches_share(parts.share_of(TimeShare::Opens), DOMINANT_SHARE_MIN);
+        let opens = parts.reaches_share(parts.share_of(TimePart::Opens), DOMINANT_SHARE_MIN);
         return if opens { Verdict::Metadata } else { Verdict::Copy };
     }
     let shares = parts.largest_first();
-    let largest = shares.iter().find(|(part, _)| *part != TimeShare::Queued);
+    let largest = shares.iter().find(|(part, _)| *part != TimePart::Queued);
     match largest.filter(|(_, share)| parts.reaches_share(*share, DOMINANT_SHARE_MIN)) {
         // A trial at this share of the decoding limit spends that share of its time in decoding
         // that cannot be faster.
-        Some((TimeShare::User, _)) if facts.reaches_limit(LimitKind::Decoding, DOMINANT_SHARE_MIN) => {
+        Some((TimePart::User, _)) if facts.reaches_limit(LimitKind::Decoding, DOMINANT_SHARE_MIN) => {
             Verdict::Decoding
         }
-        Some((TimeShare::User, _)) => Verdict::Processing { faster_scan: judged.remedy_by_scan() },
-        Some((TimeShare::Copy, _)) => Verdict::Copy,
-        Some((TimeShare::Faults, _)) => Verdict::Faults,
-        Some((TimeShare::NewMemory, _)) => {
-            Verdict::NewMemory { remedy: page_faults::remedy_by_reuse(judged) }
-        }
+        Some((TimePart::User, _)) => Verdict::Processing { faster_scan: judged.remedy_by_scan() },
+        Some((TimePart::Copy, _)) => Verdict::Copy,
+        Some((TimePart::Faults, _)) => Verdict::Faults,
+        Some((TimePart::NewMemory, _)) => Verdict::NewMemory { remedy: page_faults::remedy_by_reuse(judged) },
         // Beyond the copy, the kernel decodes files that the file system stores encoded.
-        Some((TimeShare::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
-        Some((TimeShare::Opens, _)) => Verdict::Metadata,
+        Some((TimePart::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
+        Some((TimePart::Opens, _)) => Verdict::Metadata,
         None if facts.is_encoded()
-            && parts.reaches_share(parts.share_of(TimeShare::Kernel) + waiting, DOMINANT_SHARE_MIN) =>
+            && parts.reaches_share(parts.share_of(TimePart::Kernel) + waiting, DOMINANT_SHARE_MIN) =>
         {
-            waiting::decoding_or_device(facts)
+            waiting::verdict_on_decoding_or_device(facts)
         }
         _ => Verdict::Mixed { shares },
     }
@@ -382,13 +398,16 @@ fn verdict_on_names(judged: &JudgedTrial) -> Verdict {
     let Some(parts) = facts.parts else {
         return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
     };
-    let of = |all: &[TimeShare]| all.iter().map(|part| parts.share_of(*part)).sum::<f64>();
-    let (queued, waiting, user) =
-        (of(&[TimeShare::Queued]), of(&[TimeShare::Waiting]), of(&[TimeShare::User]));
+    let of = |all: &[TimePart]| all.iter().map(|part| parts.share_of(*part)).sum::<f64>();
+    let (queued, waiting, user) = (of(&[TimePart::Queued]), of(&[TimePart::Waiting]), of(&[TimePart::User]));
     if queued >= DOMINANT_SHARE_MIN {
-        return Verdict::Scheduler { share: queued, quota: judged.record.header.machine.quota() };
+        return Verdict::Scheduler {
+            waiting_share: queued,
+            quota: judged.record.header.machine.effective_cpu_quota(),
+        };
     }
-    if parts.reaches_share(waiting, DOMINANT_SHARE_MIN) && judged.it.trial.state == CacheState::Cold {
+    if parts.reaches_share(waiting, DOMINANT_SHARE_MIN) && judged.trial_record.trial.state == CacheState::Cold
+    {
         let why =
             "it waits for the tables of its file system, and no control shows how fast these come at best";
         return Verdict::Unknown { why: why.to_owned() };
@@ -396,8 +415,7 @@ fn verdict_on_names(judged: &JudgedTrial) -> Verdict {
     if parts.reaches_share(waiting, DOMINANT_SHARE_MIN) {
         return Verdict::Latency;
     }
-    let kernel =
-        [TimeShare::Kernel, TimeShare::Opens, TimeShare::Copy, TimeShare::Faults, TimeShare::NewMemory];
+    let kernel = [TimePart::Kernel, TimePart::Opens, TimePart::Copy, TimePart::Faults, TimePart::NewMemory];
     if parts.reaches_share(of(&kernel), DOMINANT_SHARE_MIN) {
         return Verdict::Metadata;
     }
@@ -407,7 +425,7 @@ fn verdict_on_names(judged: &JudgedTrial) -> Verdict {
     Verdict::Mixed { shares: parts.largest_first() }
 }
 
-/// The verdict on a reading that is near a limit for which there is no other explanation.
+/// The verdict on a reading that reaches a limit or comes near it; `None` for any other reading.
 fn verdict_at_limit(judged: &JudgedTrial) -> Option<Verdict> {
     let facts = &judged.facts;
     let stops = |near: LimitShare| {
@@ -417,7 +435,7 @@ fn verdict_at_limit(judged: &JudgedTrial) -> Option<Verdict> {
     if at(LimitKind::Device) {
         let explained = read_ahead::verdict_on_unrequested_bytes(judged)
             .or_else(|| quota::verdict_on_quota_of_reads(judged));
-        return Some(explained.unwrap_or(Verdict::Device { pace: DeviceUse::Saturated }));
+        return Some(explained.unwrap_or(Verdict::Device { device_use: DeviceUse::Saturated }));
     }
     if at(LimitKind::Link) {
         return Some(Verdict::Server { wait: ServerWait::Link });
@@ -428,20 +446,22 @@ fn verdict_at_limit(judged: &JudgedTrial) -> Option<Verdict> {
     at(LimitKind::Memory).then_some(Verdict::Memory)
 }
 
-/// The verdict on a reading from a server that uses all processors that this machine gives it.
-fn limited_by_processors(judged: &JudgedTrial, parts: Parts) -> Option<Verdict> {
+/// The verdict on a reading that keeps all processors busy that this machine grants it, of a target
+/// that a server sends; `None` for any other reading.
+fn verdict_on_processors(judged: &JudgedTrial, parts: TimeParts) -> Option<Verdict> {
     let machine = &judged.record.header.machine;
-    let used = cpu_time::processors_busy(judged.it).map_or(0.0, |busy| busy / machine.processors());
-    let share = used.max(1.0 - parts.share_of(TimeShare::Waiting)).min(1.0);
+    let used = cpu_time::busy_processors(judged.trial_record)
+        .map_or(0.0, |busy| busy / machine.usable_processor_count());
+    let share = used.max(1.0 - parts.share_of(TimePart::Waiting)).min(1.0);
     if share < AT_LIMIT_SHARE_MIN || !judged.target.transport().has_server() {
         return None;
     }
-    let quota = machine.quota();
-    let own_code = quota.is_none() && parts.share_of(TimeShare::User) >= DOMINANT_SHARE_MIN;
+    let quota = machine.effective_cpu_quota();
+    let own_code = quota.is_none() && parts.share_of(TimePart::User) >= DOMINANT_SHARE_MIN;
     Some(if own_code {
         Verdict::Processing { faster_scan: judged.remedy_by_scan() }
     } else {
-        Verdict::Processors { share, quota }
+        Verdict::Processors { processor_share: share, quota }
     })
 }
 
@@ -454,7 +474,7 @@ impl<'a> JudgedTrial<'a> {
 
     /// The fastest other scan of the same method with the same settings.
     fn remedy_by_scan(&self) -> Option<Remedy> {
-        let trial = &self.it.trial;
+        let trial = &self.trial_record.trial;
         let others = self.rivals().map(|other| (other, &other.trial));
         let scans = others.filter(|(_, other)| {
             (other.contender(), other.method(), &other.params)
@@ -469,30 +489,30 @@ impl<'a> JudgedTrial<'a> {
         let timed = others.filter_map(|other| Some((other, parts::median_wall_ns(other)?)));
         let (fastest, _) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
         let remedy = self.remedy(fastest)?;
-        let clear = || self.ratio(fastest)?.significance();
-        (remedy.times >= REMEDY_TIMES_MIN && clear() == Some(Significance::Faster)).then_some(remedy)
+        let clear = || self.relative_speed(fastest)?.significance();
+        (remedy.speed_ratio >= REMEDY_TIMES_MIN && clear() == Some(Significance::Faster)).then_some(remedy)
     }
 
     /// Another trial as a remedy, with the ratio of the median times.
     fn remedy(&self, other: &TrialRecord) -> Option<Remedy> {
-        let times = parts::median_wall_ns(self.it)? / parts::median_wall_ns(other)?.max(1.0);
-        Some(Remedy { name: other.trial.id.to_string(), times })
+        let times = parts::median_wall_ns(self.trial_record)? / parts::median_wall_ns(other)?.max(1.0);
+        Some(Remedy { name: other.trial.id.to_string(), speed_ratio: times })
     }
 
     /// How many times as fast another trial is, within rounds. A control or a trial of another
     /// contest is compared with the noise of these two trials only.
-    fn ratio(&self, other: &TrialRecord) -> Option<SharedRatio> {
-        let (trial, reference) = (other.trial.index, self.it.trial.index);
+    fn relative_speed(&self, other: &TrialRecord) -> Option<SharedRatio> {
+        let (trial, reference) = (other.trial.index, self.trial_record.trial.index);
         if self.noise.contains(trial) {
             return self.noise.ratio(trial, reference);
         }
-        SharedNoise::from_trials([other, self.it]).ratio(trial, reference)
+        SharedNoise::from_trials([other, self.trial_record]).ratio(trial, reference)
     }
 }
 
 impl Diagnosis {
     /// What limits the trial, in two or three words: `copy 93 %`, `processing`.
-    pub fn stops_at(&self) -> String {
-        sentence::stops_at(self)
+    pub fn short_cause(&self) -> String {
+        sentence::short_cause(self)
     }
 }

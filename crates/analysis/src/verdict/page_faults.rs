@@ -20,14 +20,14 @@ const FAULTS_MIN: f64 = 16.0;
 /// them at once.
 const HELD_SHARE_MIN: f64 = 0.9;
 
-/// Page faults of a reading that maps its file; `None` for a reading whose page faults come only
-/// from allocated memory.
+/// Number of page faults of a reading that maps its file; `None` for a reading whose page faults
+/// come only from allocated memory.
 pub(super) fn mapping_faults(it: &TrialRecord, size: f64) -> Option<f64> {
     faults_if_enough(it, size).filter(|_| !reads_by_calls(it))
 }
 
-/// Page faults of a reading by read calls that allocates new memory as large as the target each
-/// time; `None` for a reading that reuses its memory, and for a mapping.
+/// Number of page faults of a reading by read calls that allocates new memory as large as the
+/// target each time; `None` for a reading that reuses its memory, and for a mapping.
 pub(super) fn new_memory_faults(it: &TrialRecord, size: f64) -> Option<f64> {
     if !reads_by_calls(it) {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn new_memory_faults(it: &TrialRecord, size: f64) -> Option<f64> {
 /// The fastest rival with the same contender and scan that reads by read calls and reuses its
 /// memory.
 pub(super) fn remedy_by_reuse(judged: &JudgedTrial) -> Option<Remedy> {
-    let (trial, size) = (&judged.it.trial, float(judged.facts.size_bytes));
+    let (trial, size) = (&judged.trial_record.trial, float(judged.facts.size_bytes));
     judged.clear_remedy(judged.rivals().filter(|other| {
         (other.trial.scan(), other.trial.contender()) == (trial.scan(), trial.contender())
             && reads_by_calls(other)
@@ -65,7 +65,7 @@ fn faults_if_enough(it: &TrialRecord, size: f64) -> Option<f64> {
         .filter(|count| *count >= FAULTS_MIN && *count >= size / float(FAULT_AROUND_BYTES) / 2.0)
 }
 
-/// Page faults in excess of those that the buffers in the trial's parameters cause.
+/// Number of page faults beyond those that the buffers in the trial's parameters cause.
 fn faults_beyond_buffers(it: &TrialRecord) -> Option<f64> {
     let param = |name: &str| it.trial.params.0.get(name).copied();
     let each = ["buffers", "depth", "threads"].iter().filter_map(|name| param(name)).product::<u64>();

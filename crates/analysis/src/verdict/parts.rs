@@ -30,7 +30,8 @@ const COPY_SHARE_MIN: f64 = 0.5;
 /// The parts into which the time of a trial's threads is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum TimeShare {
+#[serde(rename = "TimeShare")]
+pub enum TimePart {
     /// The contender's own code.
     User,
     /// The kernel's copy out of the page cache, estimated by the control for the same bytes.
@@ -52,53 +53,54 @@ pub enum TimeShare {
     Queued,
 }
 
-impl TimeShare {
-    const ALL: [TimeShare; 8] = [
-        TimeShare::User,
-        TimeShare::Copy,
-        TimeShare::Faults,
-        TimeShare::NewMemory,
-        TimeShare::Opens,
-        TimeShare::Kernel,
-        TimeShare::Waiting,
-        TimeShare::Queued,
+impl TimePart {
+    const ALL: [TimePart; 8] = [
+        TimePart::User,
+        TimePart::Copy,
+        TimePart::Faults,
+        TimePart::NewMemory,
+        TimePart::Opens,
+        TimePart::Kernel,
+        TimePart::Waiting,
+        TimePart::Queued,
     ];
 }
 
-/// The parts of the time of a trial's threads, in the order of [`TimeShare`]: shares from 0 to 1
+/// The parts of the time of a trial's threads, in the order of [`TimePart`]: shares from 0 to 1
 /// that add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema)]
 #[schemars(schema_with = "shares")]
-pub struct Parts([f64; TimeShare::ALL.len()]);
+#[serde(rename = "Parts")]
+pub struct TimeParts([f64; TimePart::ALL.len()]);
 
-impl Parts {
-    pub fn share_of(&self, part: TimeShare) -> f64 {
+impl TimeParts {
+    pub fn share_of(&self, part: TimePart) -> f64 {
         self.0[part as usize]
     }
 
-    /// Whether a part is at least this share of the time that the reading itself causes: all time
-    /// but the wait for a processor.
+    /// Whether a part is at least this share of the time that the reading itself causes, which is
+    /// all time except the wait for a processor.
     pub(super) fn reaches_share(&self, part: f64, share: f64) -> bool {
-        part >= share * (1.0 - self.share_of(TimeShare::Queued)) && part > 0.0
+        part >= share * (1.0 - self.share_of(TimePart::Queued)) && part > 0.0
     }
 
-    /// The parts without those that are absent from most readings: most targets are a single file,
-    /// and most readings reuse their memory.
-    fn without_absent(&self) -> impl Iterator<Item = (TimeShare, f64)> {
-        let is_rare = |part| matches!(part, TimeShare::Opens | TimeShare::NewMemory);
-        let all = TimeShare::ALL.into_iter().zip(self.0);
+    /// The parts with their shares. Opening files and new memory are left out if they take no time,
+    /// because most targets are a single file, and most readings reuse their memory.
+    fn without_absent(&self) -> impl Iterator<Item = (TimePart, f64)> {
+        let is_rare = |part| matches!(part, TimePart::Opens | TimePart::NewMemory);
+        let all = TimePart::ALL.into_iter().zip(self.0);
         all.filter(move |(part, share)| !is_rare(*part) || *share > 0.0)
     }
 
     /// The parts, the largest first.
-    pub fn largest_first(&self) -> Vec<(TimeShare, f64)> {
-        let mut parts: Vec<(TimeShare, f64)> = self.without_absent().collect();
+    pub fn largest_first(&self) -> Vec<(TimePart, f64)> {
+        let mut parts: Vec<(TimePart, f64)> = self.without_absent().collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts
     }
 }
 
-impl Serialize for Parts {
+impl Serialize for TimeParts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.without_absent())
     }
@@ -107,7 +109,7 @@ impl Serialize for Parts {
 fn shares(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
-        "propertyNames": generator.subschema_for::<TimeShare>(),
+        "propertyNames": generator.subschema_for::<TimePart>(),
         "additionalProperties": generator.subschema_for::<f64>(),
     })
 }
@@ -128,7 +130,7 @@ pub(super) struct TrialFacts<'a> {
     pub(super) fetched_ratio: Option<f64>,
     /// The names of the caches that a cold reading may come from; `None` where it comes from the
     /// device.
-    pub(super) cold_caches: Option<String>,
+    pub(super) cold_cache_names: Option<String>,
     /// The share of the target that is stored encoded (compressed or encrypted).
     pub(super) encoded_share: f64,
     /// Whether a file system that lists no extents delivered more bytes than it read from the
@@ -142,22 +144,22 @@ pub(super) struct TrialFacts<'a> {
     /// The share of the threads' time in which the processor quota was used up.
     pub(super) throttled_share: f64,
     /// Median number of processors at work.
-    pub(super) busy: Option<f64>,
-    pub(super) parts: Option<Parts>,
+    pub(super) busy_processors: Option<f64>,
+    pub(super) parts: Option<TimeParts>,
     /// Why the CPU times are not known.
     pub(super) why_no_cpu: String,
     /// Whether the same method was also read under a greater bound on memory.
     pub(super) has_greater_bound: bool,
     /// The limits that apply to this trial.
     limits: Vec<LimitShare<'a>>,
-    pub(super) it: &'a TrialRecord,
+    pub(super) trial_record: &'a TrialRecord,
 }
 
 /// A limit, and the share of the limit that a trial reaches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LimitShare<'a> {
     pub(super) limit: &'a Limit,
-    pub(super) rate: f64,
+    pub(super) trial_rate: f64,
     /// The trial's rate divided by the limit's.
     pub(super) share: f64,
 }
@@ -178,13 +180,13 @@ impl<'a> TrialFacts<'a> {
         let busy = cpu.map(|cpu| limit_to_threads(cpu.total_ns() / wall_ns, it));
         // The number of busy processors shows the number of threads of a trial that does not
         // declare it.
-        let workers = it.trial.threads().max(busy.map_or(1, whole_processors));
+        let workers = it.trial.thread_count().max(busy.map_or(1, whole_processors));
         // With more threads than processors, the surplus threads can only wait for a processor.
-        let at_once = float(workers).min(float(record.header.machine.cpus.max(1)));
+        let at_once = float(workers).min(float(record.header.machine.cpu_count.max(1)));
         let near_by = targets_on_same_mount(record, target);
         let unbounded = record.unbounded_target(it.trial.target);
         let limit = |kind| limit_for_trial(limits, kind, &it.trial, workers, &near_by, unbounded);
-        let readers = float(it.trial.readers());
+        let readers = float(it.trial.reader_count());
         let explained = explain_kernel_time(record, it, size, limit(LimitKind::Faults));
         let parts = cpu.map(|cpu| {
             let queued_ns = queued_ns(record, it, cpu, wall_ns);
@@ -197,17 +199,17 @@ impl<'a> TrialFacts<'a> {
         let times = device_bytes.map(|bytes| bytes / (size * readers).max(1.0));
         let cold = it.trial.state == CacheState::Cold;
         let may_use_device = cold || it.trial.state == CacheState::Pressed;
-        let cold_above = target.cold_above().filter(|_| cold);
-        let is_of_device = may_use_device && target.cold_above().is_none();
+        let cold_above = target.unevictable_cache_names().filter(|_| cold);
+        let is_of_device = may_use_device && target.unevictable_cache_names().is_none();
         // A command that may have stopped early has no rate.
-        let is_whole = record.read_whole(it).is_some();
+        let is_whole = record.wholly_read_target(it).is_some();
         let read_rate = Some(per_second(size * readers)).filter(|_| is_whole);
         let rates = [
             (LimitKind::Device, device_rate.filter(|rate| is_of_device && *rate > 0.0)),
-            (LimitKind::Decoding, Some(rate).filter(|_| is_whole && it.trial.decodes.is_some())),
+            (LimitKind::Decoding, Some(rate).filter(|_| is_whole && it.trial.decoded_format.is_some())),
             (
                 LimitKind::Copy,
-                read_rate.filter(|_| parts.is_some_and(|it| it.share_of(TimeShare::Copy) > 0.0)),
+                read_rate.filter(|_| parts.is_some_and(|it| it.share_of(TimePart::Copy) > 0.0)),
             ),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
             (LimitKind::Link, read_rate.filter(|_| target.transport().has_server())),
@@ -230,7 +232,7 @@ impl<'a> TrialFacts<'a> {
                 .map(|ns| ns / wall_ns),
             throttled_ratio: throttled_ratio(it),
             throttled_share: (throttled_ratio(it) / at_once).min(1.0),
-            cold_caches: cold_above,
+            cold_cache_names: cold_above,
             why_no_cpu,
             rate,
             device_bytes,
@@ -238,17 +240,17 @@ impl<'a> TrialFacts<'a> {
             device_rate,
             fetched_ratio: times
                 .filter(|times| may_use_device && target.blocks().is_some() && *times > FETCHED_TIMES_MIN),
-            busy,
+            busy_processors: busy,
             parts,
             has_greater_bound: has_greater_bound(record, it),
-            it,
+            trial_record: it,
         })
     }
 
     /// Whether the file system decodes most of what this reading gets from the device. The page
     /// cache holds decoded pages, so a warm reading decodes nothing.
     pub(super) fn is_encoded(&self) -> bool {
-        matches!(self.it.trial.state, CacheState::Cold | CacheState::Pressed)
+        matches!(self.trial_record.trial.state, CacheState::Cold | CacheState::Pressed)
             && (self.encoded_share >= DOMINANT_SHARE_MIN || self.is_stored_compressed)
     }
 
@@ -283,23 +285,23 @@ impl<'a> TrialFacts<'a> {
         let above =
             self.limits.iter().copied().filter(|it| it.share > ABOVE_LIMIT_SHARE && is_comparable(it));
         let clear = above.filter(|near| near.limit.ci95.is_some() && !self.overlaps(*near));
-        let ends = |near: &LimitShare| self.interval(near.rate).filter(|ends| ends.high.is_finite());
+        let ends = |near: &LimitShare| self.interval(near.trial_rate).filter(|ends| ends.high.is_finite());
         clear.filter_map(|near| Some((near, ends(&near)?))).collect()
     }
 
     /// Whether the interval of the trial overlaps that of a limit, so that they are not clearly
     /// different. The interval is computed only on demand: for most trials the share alone decides.
     pub(super) fn overlaps(&self, near: LimitShare) -> bool {
-        let ends = near.limit.ci95.zip(self.interval(near.rate));
+        let ends = near.limit.ci95.zip(self.interval(near.trial_rate));
         ends.is_some_and(|([low, high], own)| own.high >= float(low) && own.low <= float(high))
     }
 
     /// The interval of one of the trial's rates, from the interval of its median time. The upper
     /// end is infinite where the times scatter very widely; `None` with too few samples.
     fn interval(&self, rate: f64) -> Option<Interval> {
-        let walls: Vec<Observation> = self.it.samples.iter().map(Observation::from).collect();
+        let walls: Vec<Observation> = self.trial_record.samples.iter().map(Observation::from).collect();
         let ends = stats::median_interval(&walls, Confidence::REPORTED)?;
-        let median = median_wall_ns(self.it).filter(|median| *median > 0.0)?;
+        let median = median_wall_ns(self.trial_record).filter(|median| *median > 0.0)?;
         Some(Interval { low: rate / (ends.high / median), high: rate / (ends.low.max(0.0) / median) })
     }
 }
@@ -333,7 +335,7 @@ fn explain_kernel_time(
     size: f64,
     fault: Option<&Limit>,
 ) -> ExplainedKernelTime {
-    let readers = float(it.trial.readers());
+    let readers = float(it.trial.reader_count());
     ExplainedKernelTime {
         copy_ns: copy_cpu_ns(record, it).map(|ns| ns * readers),
         fault_ns: mapping_faults(it, size).zip(fault).map(|(count, each)| count * float(each.value)),
@@ -358,7 +360,7 @@ fn targets_on_same_mount(record: &Record, target: &TargetFacts) -> Vec<TargetInd
 
 impl<'a> LimitShare<'a> {
     fn new(limit: &'a Limit, rate: f64) -> LimitShare<'a> {
-        LimitShare { limit, rate, share: rate / float(limit.value.max(1)) }
+        LimitShare { limit, trial_rate: rate, share: rate / float(limit.value.max(1)) }
     }
 }
 
@@ -374,7 +376,7 @@ struct ExplainedKernelTime {
 /// Divides the time of all threads into parts. Each nanosecond of kernel time counts once: first as
 /// opening files, then as page faults, then as the copy, if at least half of the copy control's
 /// time is left.
-fn divide_time(cpu: CpuTime, whole_ns: f64, explained: ExplainedKernelTime, queued_ns: f64) -> Parts {
+fn divide_time(cpu: CpuTime, whole_ns: f64, explained: ExplainedKernelTime, queued_ns: f64) -> TimeParts {
     let CpuTime { user_ns: user, system_ns: system } = cpu;
     // CPU times come from another clock than the wall time and may add up to a little more.
     let whole = whole_ns.max(cpu.total_ns());
@@ -389,7 +391,7 @@ fn divide_time(cpu: CpuTime, whole_ns: f64, explained: ExplainedKernelTime, queu
         false => (left - copy, 0.0),
     };
     let waiting = idle - queued;
-    Parts([user, copy, faults, new_memory, opens, rest, waiting, queued].map(|ns| ns / whole))
+    TimeParts([user, copy, faults, new_memory, opens, rest, waiting, queued].map(|ns| ns / whole))
 }
 
 /// Median time for which the threads waited for a processor.
@@ -427,5 +429,5 @@ fn why_no_cpu(it: &TrialRecord, why: NoCpuTime) -> String {
 /// Why a meter was not read.
 pub(super) fn missing_meter_words(it: &TrialRecord, metric: Meter) -> String {
     let none = || "no sample holds them and no reason was recorded".to_owned();
-    it.missing.get(metric.name()).cloned().unwrap_or_else(none)
+    it.missing_meters.get(metric.name()).cloned().unwrap_or_else(none)
 }

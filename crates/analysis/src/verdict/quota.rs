@@ -42,13 +42,13 @@ pub(super) fn verdict_on_processor_quota(judged: &JudgedTrial) -> Option<Verdict
         .then_some(Verdict::ProcessorQuota { used_share: used, throttled_share: facts.throttled_share })
 }
 
-/// The verdict on a reading that waits for no known reason: the quota, if it was used up for most
-/// of the time on as many processors as the reading keeps busy. The reading's own use says little:
-/// other processes of its control groups use the quota as well, and some of its threads may have
-/// had nothing to do.
+/// The verdict on a reading that waits for no known reason: the processor quota, if the quota was
+/// used up for most of the time on as many processors as the reading keeps busy; `None` otherwise.
+/// The reading's own use of the quota decides nothing: other processes of its control groups use
+/// the quota as well, and some of its threads may have had nothing to do.
 pub(super) fn verdict_on_quota_while_waiting(judged: &JudgedTrial) -> Option<Verdict> {
     let facts = &judged.facts;
-    let at_work = facts.busy.unwrap_or(1.0).max(1.0);
+    let at_work = facts.busy_processors.unwrap_or(1.0).max(1.0);
     (facts.throttled_ratio >= DOMINANT_SHARE_MIN * at_work).then(|| Verdict::ProcessorQuota {
         used_share: used_share(judged),
         throttled_share: facts.throttled_share,
@@ -58,21 +58,22 @@ pub(super) fn verdict_on_quota_while_waiting(judged: &JudgedTrial) -> Option<Ver
 /// The share of the processor quota that the reading uses. A reading shorter than a period may
 /// exceed the average that the quota allows, so the share is capped at 1.
 fn used_share(judged: &JudgedTrial) -> Option<f64> {
-    let (quota, busy) = judged.record.header.machine.quota().zip(judged.facts.busy)?;
+    let (quota, busy) =
+        judged.record.header.machine.effective_cpu_quota().zip(judged.facts.busy_processors)?;
     Some((busy / quota).min(1.0))
 }
 
 /// The verdict on a cold reading whose device rate is the rate that an I/O quota grants.
 pub(super) fn verdict_on_device_quota(judged: &JudgedTrial) -> Option<Verdict> {
-    let JudgedTrial { it, target, facts, .. } = judged;
-    let of_the_device = it.trial.state == CacheState::Cold && facts.cold_caches.is_none();
+    let JudgedTrial { trial_record: it, target, facts, .. } = judged;
+    let of_the_device = it.trial.state == CacheState::Cold && facts.cold_cache_names.is_none();
     let near = |quota: &IoQuota| {
         let share = facts.device_rate? / at_least_one(quota.bytes_per_s?);
         (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(&share).then(|| (quota.clone(), share))
     };
     let near = target.io_quotas.iter().filter(|_| of_the_device).filter_map(near);
     let (quota, share) = near.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(Verdict::IoQuota { quota, share: Some(share.min(1.0)) })
+    Some(Verdict::IoQuota { quota, quota_share: Some(share.min(1.0)) })
 }
 
 /// The verdict on a reading that a quota of reads per second limits. For places, the number of
@@ -85,7 +86,8 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
     let granted = at_least_one(quota.reads_per_s?);
     let share = match target.blocks() {
         Some(blocks) => {
-            let share = at_least_one(blocks.reads) * facts.rate / at_least_one(target.size_bytes) / granted;
+            let share =
+                at_least_one(blocks.read_count) * facts.rate / at_least_one(target.size_bytes) / granted;
             let share =
                 Some(share).filter(|share| (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(share))?;
             Some(share.min(1.0))
@@ -93,7 +95,7 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
         None if facts.device_rate? / granted >= SEQUENTIAL_READ_BYTES_MIN => None,
         None => return None,
     };
-    Some(Verdict::IoQuota { quota: quota.clone(), share })
+    Some(Verdict::IoQuota { quota: quota.clone(), quota_share: share })
 }
 
 fn at_least_one(count: u64) -> f64 {

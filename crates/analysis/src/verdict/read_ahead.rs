@@ -18,10 +18,14 @@ const AMPLIFICATION_MIN: f64 = 2.0;
 /// The verdict on a cold or pressed reading of places that waits for the device while the device
 /// delivers many times the requested bytes.
 pub(super) fn verdict_on_unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
-    let JudgedTrial { it, target, .. } = judged;
+    let JudgedTrial { trial_record: it, target, .. } = judged;
     target.blocks().filter(|_| it.trial.state != CacheState::Warm && !it.trial.bypasses_cache())?;
     let times = amplification(judged)?;
-    Some(Verdict::ReadAhead { times, is_mapped: !reads_by_calls(it), remedy: remedy_by_fewer_bytes(judged) })
+    Some(Verdict::ReadAhead {
+        amplification: times,
+        is_mapped: !reads_by_calls(it),
+        remedy: remedy_by_fewer_bytes(judged),
+    })
 }
 
 /// The device bytes divided by the bytes of the blocks that a reading needs. `None` if the device
@@ -45,7 +49,7 @@ fn pages_bytes_of_blocks(target: &TargetFacts) -> Option<f64> {
     // Blocks that are no multiple of a page may begin and end within pages.
     let is_aligned = PAGE_BYTES.is_multiple_of(block_bytes) || block_bytes.is_multiple_of(PAGE_BYTES);
     let pages = block_bytes.div_ceil(PAGE_BYTES) + u64::from(!is_aligned);
-    Some(float(places.distinct) * float(pages) * float(PAGE_BYTES))
+    Some(float(places.distinct_blocks) * float(pages) * float(PAGE_BYTES))
 }
 
 /// An upper bound of the number of different bytes that reads of merged blocks request; `None` if
@@ -54,7 +58,7 @@ fn pages_bytes_of_blocks(target: &TargetFacts) -> Option<f64> {
 /// all requested bytes count as different: bytes that a read may have requested are never called
 /// read-ahead.
 fn merged_bytes(judged: &JudgedTrial) -> Option<f64> {
-    let JudgedTrial { it, target, .. } = judged;
+    let JudgedTrial { trial_record: it, target, .. } = judged;
     let file_bytes = float(target.blocks()?.file_bytes);
     let merged = median(it, Meter::ReadBytes).filter(|bytes| *bytes != float(target.size_bytes))?;
     Some(merged.min(file_bytes))
@@ -71,17 +75,19 @@ pub(super) fn remedy_by_fewer_bytes(judged: &JudgedTrial) -> Option<Remedy> {
 /// The verdict on a reading through the page cache that is clearly faster under a larger
 /// read-ahead, which was raced.
 pub(super) fn verdict_on_raced_read_ahead(judged: &JudgedTrial) -> Option<Verdict> {
-    let JudgedTrial { it, target, .. } = judged;
+    let JudgedTrial { trial_record: it, target, .. } = judged;
     let is_cached = target.blocks().is_none() && !it.trial.bypasses_cache();
     let ahead = target.read_ahead().filter(|_| is_cached)?;
     let remedy = remedy_by_larger_read_ahead(judged)?;
-    Some(Verdict::Device { pace: DeviceUse::TooLittle { ahead: Some(ahead), remedy: Some(remedy) } })
+    Some(Verdict::Device {
+        device_use: DeviceUse::TooLittle { read_ahead: Some(ahead), remedy: Some(remedy) },
+    })
 }
 
 /// The same method under the larger read-ahead with which the method is fastest, if several values
 /// were raced and the method is clearly faster than under the value that was found at the start.
 pub(super) fn remedy_by_larger_read_ahead(judged: &JudgedTrial) -> Option<Remedy> {
-    let JudgedTrial { record, it, target, .. } = judged;
+    let JudgedTrial { record, trial_record: it, target, .. } = judged;
     let own_bytes = target.read_ahead()?.bytes;
     let is_larger = |effect: &SettingEffect| {
         effect.significance() == Some(Significance::Faster)
@@ -90,7 +96,7 @@ pub(super) fn remedy_by_larger_read_ahead(judged: &JudgedTrial) -> Option<Remedy
     let effects = effects_on_wanted(record, |found| found.trial.index == it.trial.index);
     let larger = effects.into_iter().filter(is_larger);
     let best = larger.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate))?;
-    Some(Remedy { name: best.target.settings_words()?, times: best.ratio.estimate })
+    Some(Remedy { name: best.target.settings_words()?, speed_ratio: best.ratio.estimate })
 }
 
 /// The kernel's read-ahead for a sequential reading through the page cache, where it is less than

@@ -1,6 +1,6 @@
 //! The sentence of a verdict, with the numbers that it is based on.
 
-use super::parts::{LimitShare, TimeShare, TrialFacts};
+use super::parts::{LimitShare, TimePart, TrialFacts};
 use super::{ABOVE_LIMIT_SHARE, DeviceUse, Diagnosis, Remedy, ServerWait, Verdict};
 use crate::memory::GreaterBound;
 use crate::stats::float;
@@ -10,17 +10,17 @@ use readlab_record::LimitKind;
 use std::fmt;
 
 /// Smaller parts of the time are not mentioned.
-const SHARE_MIN: f64 = 0.05;
+const SHOWN_SHARE_MIN: f64 = 0.05;
 
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {:.1} times as fast", self.name, self.times)
+        write!(f, "{} is {:.1} times as fast", self.name, self.speed_ratio)
     }
 }
 
 pub(super) fn verdict_sentence(verdict: &Verdict, facts: &TrialFacts) -> String {
     let has_times = match verdict {
-        Verdict::Device { pace } => {
+        Verdict::Device { device_use: pace } => {
             matches!(pace, DeviceUse::ReadAhead { .. } | DeviceUse::TooLittle { .. })
         }
         Verdict::Unknown { .. } => false,
@@ -37,7 +37,7 @@ pub(super) fn verdict_sentence(verdict: &Verdict, facts: &TrialFacts) -> String 
         Verdict::Faults | Verdict::Mixed { .. } => memory_limit_words(facts),
         _ => String::new(),
     };
-    let above = facts.cold_caches.as_ref();
+    let above = facts.cold_cache_names.as_ref();
     let above = above.map(|it| format!("; it is held against no device, for cold is cold above {it}"));
     format!("{}{times}{after}{}", limiting_cause(verdict, facts), above.unwrap_or_default())
 }
@@ -46,17 +46,17 @@ pub(super) fn verdict_sentence(verdict: &Verdict, facts: &TrialFacts) -> String 
 /// cache below follow.
 fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
     match verdict {
-        Verdict::Device { pace } => device_words(pace, facts),
+        Verdict::Device { device_use: pace } => device_words(pace, facts),
         Verdict::Copy => {
             format!("stopped by the copy out of the page cache: {}", limit_words(LimitKind::Copy, facts))
         }
         Verdict::Memory => format!("stopped by memory: {}", limit_words(LimitKind::Memory, facts)),
         Verdict::Processing { .. } => "stopped by its own code".to_owned(),
         Verdict::Latency => "stopped by waiting, with an idle processor and an idle device".to_owned(),
-        Verdict::Lock { single_thread: Remedy { name, times } } => format!(
+        Verdict::Lock { single_thread: Remedy { name, speed_ratio: times } } => format!(
             "stopped by its threads, which wait for each other; {name} waits for nothing and is {times:.1} times as fast"
         ),
-        Verdict::Scheduler { share, quota } => {
+        Verdict::Scheduler { waiting_share: share, quota } => {
             let quota = quota.map(|it| format!(", or it has used its quota of {it:.2}")).unwrap_or_default();
             let share = percent(*share);
             format!("stopped by waiting for a processor, {share} of its time: others use them{quota}")
@@ -69,8 +69,8 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
                 percent(*throttled)
             )
         }
-        Verdict::IoQuota { quota, share } => io_quota_words(quota, *share, facts),
-        Verdict::ReadAhead { times, is_mapped, remedy } => {
+        Verdict::IoQuota { quota, quota_share: share } => io_quota_words(quota, *share, facts),
+        Verdict::ReadAhead { amplification: times, is_mapped, remedy } => {
             let advice = if *is_mapped { "madvise(MADV_RANDOM)" } else { "posix_fadvise(POSIX_FADV_RANDOM)" };
             format!(
                 "stopped by read-ahead that nobody asked for: {times:.1} times the bytes of its reads come from the \
@@ -78,7 +78,13 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
                 faster_words(remedy.as_ref(), "which fetches less")
             )
         }
-        Verdict::MemoryBound { reread_ratio: reread, share, is_of_blocks, greater, remedy } => {
+        Verdict::MemoryBound {
+            reread_ratio: reread,
+            share_of_working_set: share,
+            is_of_blocks,
+            greater_bound: greater,
+            remedy,
+        } => {
             let advice = if *is_of_blocks {
                 "O_DIRECT brings no more than the blocks, and leaves the memory to other files"
             } else {
@@ -93,52 +99,54 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
                 faster_words(remedy.as_ref(), "under the same bound")
             )
         }
-        Verdict::Thrash { major_faults, amplification, greater, remedy } => format!(
+        Verdict::Thrash { major_faults, amplification, greater_bound: greater, remedy } => format!(
             "stopped by a mapping that thrashes: its {major_faults:.0} major page faults bring {amplification:.1} times \
              the bytes that it reads, and evict what would be read again; madvise(MADV_RANDOM) or O_DIRECT brings no \
              more than the blocks{}{}",
             faster_words(remedy.as_ref(), "which fetches less"),
             greater_bound_words(greater.as_ref(), facts)
         ),
-        Verdict::Reclaim { share, scanned_per_page, greater } => format!(
+        Verdict::Reclaim { reclaim_share: share, scanned_per_page, greater_bound: greater } => format!(
             "stopped by the kernel's search for memory to reclaim, up to {} of its time: {scanned_per_page:.1} pages are \
              examined for each page that comes from the device; O_DIRECT or RWF_DONTCACHE needs no such memory{}",
             percent(*share),
             greater_bound_words(greater.as_ref(), facts)
         ),
-        Verdict::Processors { share, quota } => {
+        Verdict::Processors { processor_share: share, quota } => {
             let quota = quota.map(|it| format!(", a quota of {it:.2}")).unwrap_or_default();
             let share = percent(*share);
             format!("stopped by this machine's processors: it is at {share} of what it gets of them{quota}")
         }
         Verdict::Server { wait } => server_words(wait, facts),
         Verdict::Decoding => decoding_words(facts),
-        Verdict::DecodingOrDevice { busy } => decoding_or_device_words(*busy, facts),
+        Verdict::DecodingOrDevice { device_busy_share: busy } => decoding_or_device_words(*busy, facts),
         Verdict::Faults => "stopped by page faults".to_owned(),
         Verdict::NewMemory { remedy } => {
-            let faster = remedy
-                .as_ref()
-                .map(|Remedy { name, times }| format!(": {name} does, and is {times:.1} times as fast"));
+            let faster = remedy.as_ref().map(|Remedy { name, speed_ratio: times }| {
+                format!(": {name} does, and is {times:.1} times as fast")
+            });
             format!(
                 "stopped by new memory: each reading makes its own buffer, whose pages the kernel finds, clears and \
                  maps; use one buffer again{}",
                 faster.unwrap_or_default()
             )
         }
-        Verdict::Metadata if facts.it.trial.work.finds_names() => {
+        Verdict::Metadata if facts.trial_record.trial.work.finds_names() => {
             "stopped by the kernel's search for names and inodes".to_owned()
         }
         Verdict::Metadata => "stopped by opening and closing files, not by their bytes".to_owned(),
         Verdict::Mixed { .. } => "no single thing stops it".to_owned(),
-        Verdict::BeyondLimit { limit, name } => beyond_limit_words(*limit, name, facts),
+        Verdict::BeyondLimit { limit_kind: limit, limit_name: name } => {
+            beyond_limit_words(*limit, name, facts)
+        }
         Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
     }
 }
 
-/// The words `; with memory for 100 % of the working set (268 MB) it is 6.1 times as fast`, or that
-/// no greater bound helps, or was raced.
+/// The words `; with memory for 100 % of the working set (268 MB) it is 6.1 times as fast`; other
+/// words if no greater bound helps, or none was raced.
 fn greater_bound_words(greater: Option<&GreaterBound>, facts: &TrialFacts) -> String {
-    let Some(GreaterBound { share, cache_bytes, speed_ratio: times }) = greater else {
+    let Some(GreaterBound { share_of_working_set: share, cache_bytes, speed_ratio: times }) = greater else {
         return match facts.has_greater_bound {
             true => "; no greater bound of this run makes it faster by more than 5 % beyond doubt".to_owned(),
             false => "; a greater bound (--memory) shows how much memory helps".to_owned(),
@@ -150,12 +158,13 @@ fn greater_bound_words(greater: Option<&GreaterBound>, facts: &TrialFacts) -> St
 
 /// The words `; rust/direct, which fetches less, is 3.2 times as fast`.
 fn faster_words(remedy: Option<&Remedy>, why: &str) -> String {
-    let words = remedy.map(|Remedy { name, times }| format!("; {name}, {why}, is {times:.1} times as fast"));
+    let words = remedy
+        .map(|Remedy { name, speed_ratio: times }| format!("; {name}, {why}, is {times:.1} times as fast"));
     words.unwrap_or_default()
 }
 
-/// The words about decoding. The decoding of a trial is compared with the limit of the decoder, and
-/// that of a file system with the limit of the device.
+/// The words about decoding. Decoding by a trial is compared with the limit of the decoder,
+/// decoding by a file system with the limit of the device.
 fn decoding_words(facts: &TrialFacts) -> String {
     if facts.limit(LimitKind::Decoding).is_some() {
         return format!("stopped by decoding: {}", limit_words(LimitKind::Decoding, facts));
@@ -167,10 +176,10 @@ fn decoding_words(facts: &TrialFacts) -> String {
     format!("stopped by decoding, by the file system: {stored}, and the device gives {device}{busy}")
 }
 
-/// The largest share that decoding and the device may each take. The kernel decodes in the
-/// reading's own CPU time or while the reading waits.
+/// The words with the largest shares of the time that decoding and the device may each take. The
+/// kernel decodes in the reading's own CPU time or while the reading waits.
 fn decoding_or_device_words(busy: Option<f64>, facts: &TrialFacts) -> String {
-    let beside = [TimeShare::Kernel, TimeShare::Waiting, TimeShare::Queued];
+    let beside = [TimePart::Kernel, TimePart::Waiting, TimePart::Queued];
     let decoding =
         facts.parts.map_or(1.0, |parts| beside.map(|part| parts.share_of(part)).iter().sum::<f64>());
     let device = busy.map_or_else(
@@ -214,7 +223,7 @@ fn io_quota_words(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> St
 fn beyond_limit_words(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
     let rates = facts.limit(kind).map_or_else(
         || format!("it is faster than {name}"),
-        |LimitShare { limit, rate, .. }| {
+        |LimitShare { limit, trial_rate: rate, .. }| {
             let (rate, shown) = (Throughput(rate), Throughput(float(limit.value)));
             format!("{rate} is more than the {shown} that {name} showed")
         },
@@ -250,8 +259,10 @@ fn device_words(pace: &DeviceUse, facts: &TrialFacts) -> String {
         DeviceUse::Saturated => return format!("stopped by the device: {used}"),
         DeviceUse::SmallBlocks { remedy } => format!("its blocks are too small: {remedy}"),
         DeviceUse::Shallow { remedy } => format!("it has too few reads in flight: {remedy}"),
-        DeviceUse::ReadAhead { ahead } => short_read_ahead_words(ahead),
-        DeviceUse::TooLittle { ahead, remedy } => too_little_words(ahead.as_ref(), remedy.as_ref()),
+        DeviceUse::ReadAhead { read_ahead: ahead } => short_read_ahead_words(ahead),
+        DeviceUse::TooLittle { read_ahead: ahead, remedy } => {
+            too_little_words(ahead.as_ref(), remedy.as_ref())
+        }
     };
     format!("waits for a device that has room: {used}; {why}")
 }
@@ -259,19 +270,19 @@ fn device_words(pace: &DeviceUse, facts: &TrialFacts) -> String {
 /// Says that a reading asks for too little, and how to make the kernel ask for more.
 fn too_little_words(ahead: Option<&ReadAhead>, remedy: Option<&Remedy>) -> String {
     let ahead = ahead.map_or_else(String::new, |ahead| {
-        let bytes = Bytes(ahead.bytes).binary();
+        let bytes = Bytes(ahead.bytes).binary_text();
         let (large, command) =
-            (Bytes(ReadAhead::LARGE_BYTES).binary(), ahead.command_to_set(ReadAhead::LARGE_BYTES));
+            (Bytes(ReadAhead::LARGE_BYTES).binary_text(), ahead.command_to_set(ReadAhead::LARGE_BYTES));
         let larger = (ahead.bytes < ReadAhead::LARGE_BYTES).then(|| format!(", and {command} sets {large}"));
         format!(": the kernel reads ahead {bytes} for it{}", larger.unwrap_or_default())
     });
-    let faster =
-        remedy.map(|Remedy { name, times }| format!("; under {name} it is {times:.1} times as fast"));
+    let faster = remedy
+        .map(|Remedy { name, speed_ratio: times }| format!("; under {name} it is {times:.1} times as fast"));
     format!("it asks for too little at a time{ahead}{}", faster.unwrap_or_default())
 }
 
 pub(super) fn short_read_ahead_words(ahead: &ReadAhead) -> String {
-    let bytes = Bytes(ahead.bytes).binary();
+    let bytes = Bytes(ahead.bytes).binary_text();
     format!(
         "the kernel reads ahead {bytes} at a time, less than usual: {} sets it",
         ahead.command_to_set_default()
@@ -288,7 +299,7 @@ fn fetched_words(facts: &TrialFacts) -> String {
 /// The words `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`.
 fn limit_words(kind: LimitKind, facts: &TrialFacts) -> String {
     let own = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
-    let (Some(LimitShare { limit, share, rate }), Some(_)) = (facts.limit(kind), own) else {
+    let (Some(LimitShare { limit, share, trial_rate: rate }), Some(_)) = (facts.limit(kind), own) else {
         return own.map_or_else(|| "at a rate that is not known".to_owned(), |it| Throughput(it).to_string());
     };
     let (name, value) = (&limit.name, float(limit.value));
@@ -307,10 +318,10 @@ fn limit_words(kind: LimitKind, facts: &TrialFacts) -> String {
 /// The words `; of its time 61 % copy, 20 % own code, 12 % waiting`.
 fn time_share_words(facts: &TrialFacts) -> String {
     let Some(parts) = facts.parts else { return String::new() };
-    let shown = parts.largest_first().into_iter().filter(|(_, share)| *share >= SHARE_MIN);
+    let shown = parts.largest_first().into_iter().filter(|(_, share)| *share >= SHOWN_SHARE_MIN);
     let shown: Vec<String> =
-        shown.map(|(part, share)| format!("{} {}", percent(share), time_share_word(part))).collect();
-    let busy = facts.busy.map(|it| format!(", {it:.2} processors busy")).unwrap_or_default();
+        shown.map(|(part, share)| format!("{} {}", percent(share), time_part_word(part))).collect();
+    let busy = facts.busy_processors.map(|it| format!(", {it:.2} processors busy")).unwrap_or_default();
     format!("; of its time {}{busy}", shown.join(", "))
 }
 
@@ -322,59 +333,59 @@ fn memory_limit_words(facts: &TrialFacts) -> String {
     near.map(words).unwrap_or_default()
 }
 
-fn time_share_word(part: TimeShare) -> &'static str {
+fn time_part_word(part: TimePart) -> &'static str {
     match part {
-        TimeShare::User => "own code",
-        TimeShare::Copy => "copy",
-        TimeShare::Faults => "page faults",
-        TimeShare::NewMemory => "new memory",
-        TimeShare::Opens => "opening files",
-        TimeShare::Kernel => "other kernel work",
-        TimeShare::Waiting => "waiting",
-        TimeShare::Queued => "waiting for a processor",
+        TimePart::User => "own code",
+        TimePart::Copy => "copy",
+        TimePart::Faults => "page faults",
+        TimePart::NewMemory => "new memory",
+        TimePart::Opens => "opening files",
+        TimePart::Kernel => "other kernel work",
+        TimePart::Waiting => "waiting",
+        TimePart::Queued => "waiting for a processor",
     }
 }
 
 /// What limits the trial, in two or three words.
-pub(super) fn stops_at(judgement: &Diagnosis) -> String {
+pub(super) fn short_cause(judgement: &Diagnosis) -> String {
     let share = |word: &str| match (&judgement.limit, judgement.share_of_limit) {
         (Some(limit), Some(share)) if limit.kind.word() == word => format!("{word} {}", percent(share)),
         _ => word.to_owned(),
     };
     match &judgement.verdict {
-        Verdict::Device { pace: DeviceUse::Saturated } => share("device"),
-        Verdict::Device { pace: DeviceUse::SmallBlocks { .. } } => "small blocks".to_owned(),
-        Verdict::Device { pace: DeviceUse::Shallow { .. } } => "shallow depth".to_owned(),
-        Verdict::Device { pace: DeviceUse::ReadAhead { .. } } => "short read-ahead".to_owned(),
-        Verdict::Device { pace: DeviceUse::TooLittle { .. } } => "too little in flight".to_owned(),
+        Verdict::Device { device_use: DeviceUse::Saturated } => share("device"),
+        Verdict::Device { device_use: DeviceUse::SmallBlocks { .. } } => "small blocks".to_owned(),
+        Verdict::Device { device_use: DeviceUse::Shallow { .. } } => "shallow depth".to_owned(),
+        Verdict::Device { device_use: DeviceUse::ReadAhead { .. } } => "short read-ahead".to_owned(),
+        Verdict::Device { device_use: DeviceUse::TooLittle { .. } } => "too little in flight".to_owned(),
         Verdict::Copy => share("copy"),
         Verdict::Memory => share("memory"),
-        Verdict::Processing { faster_scan: Some(Remedy { times, .. }) } => {
+        Verdict::Processing { faster_scan: Some(Remedy { speed_ratio: times, .. }) } => {
             format!("processing, {times:.1}× by scan")
         }
         Verdict::Processing { faster_scan: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
         Verdict::Lock { .. } => "lock".to_owned(),
-        Verdict::Scheduler { share, .. } => format!("scheduler {}", percent(*share)),
+        Verdict::Scheduler { waiting_share: share, .. } => format!("scheduler {}", percent(*share)),
         Verdict::ProcessorQuota { used_share: Some(used), .. } => {
             format!("processor quota {}", percent(*used))
         }
         Verdict::ProcessorQuota { used_share: None, .. } => "processor quota".to_owned(),
-        Verdict::IoQuota { share: Some(share), .. } => format!("I/O quota {}", percent(*share)),
-        Verdict::IoQuota { share: None, .. } => "I/O quota".to_owned(),
-        Verdict::ReadAhead { times, .. } => format!("read-ahead, {times:.0}× the bytes"),
+        Verdict::IoQuota { quota_share: Some(share), .. } => format!("I/O quota {}", percent(*share)),
+        Verdict::IoQuota { quota_share: None, .. } => "I/O quota".to_owned(),
+        Verdict::ReadAhead { amplification: times, .. } => format!("read-ahead, {times:.0}× the bytes"),
         Verdict::MemoryBound { reread_ratio: reread, .. } => {
             format!("memory bound, {} again", percent(*reread))
         }
         Verdict::Thrash { amplification, .. } => format!("thrash, {amplification:.0}× the bytes"),
-        Verdict::Reclaim { share, .. } => format!("reclaim {}", percent(*share)),
+        Verdict::Reclaim { reclaim_share: share, .. } => format!("reclaim {}", percent(*share)),
         Verdict::NewMemory { .. } => "new memory".to_owned(),
-        Verdict::Processors { share, .. } => format!("processors {}", percent(*share)),
+        Verdict::Processors { processor_share: share, .. } => format!("processors {}", percent(*share)),
         Verdict::Server { wait: ServerWait::FirstByte { share } } => {
             format!("first byte {}", percent(*share))
         }
         Verdict::Server { wait: ServerWait::Connection { connections, remedy } } => {
-            format!("{}, {:.1}× by more", connections_words(*connections), remedy.times)
+            format!("{}, {:.1}× by more", connections_words(*connections), remedy.speed_ratio)
         }
         Verdict::Server { wait: ServerWait::Link } => share("link"),
         Verdict::Server { wait: ServerWait::Server } => "server".to_owned(),
@@ -384,7 +395,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Faults => "faults".to_owned(),
         Verdict::Metadata => "metadata".to_owned(),
         Verdict::Mixed { shares } => match shares.first() {
-            Some((part, share)) => format!("mixed, {} {}", percent(*share), time_share_word(*part)),
+            Some((part, share)) => format!("mixed, {} {}", percent(*share), time_part_word(*part)),
             None => "mixed".to_owned(),
         },
         Verdict::BeyondLimit { .. } => "limit not known".to_owned(),

@@ -43,10 +43,10 @@ impl ServerWait {
 }
 
 pub(super) fn server_wait(judged: &JudgedTrial) -> ServerWait {
-    if let Some(share) = first_byte_share(judged.it).filter(|share| *share >= DOMINANT_SHARE_MIN) {
+    if let Some(share) = first_byte_share(judged.trial_record).filter(|share| *share >= DOMINANT_SHARE_MIN) {
         return ServerWait::FirstByte { share };
     }
-    let own = connection_count(judged.it);
+    let own = connection_count(judged.trial_record);
     let more = judged.rivals().filter(|other| connection_count(other) > own);
     let whole = match judged.target.http() {
         Some(Http::Foreign { .. }) => ServerWait::ServerOrNetwork,
@@ -57,7 +57,7 @@ pub(super) fn server_wait(judged: &JudgedTrial) -> ServerWait {
 
 /// The largest number of connections that a method has at once.
 pub(super) fn connection_count(it: &TrialRecord) -> u64 {
-    it.trial.params.0.get("concurrency").copied().unwrap_or(1) * it.trial.readers()
+    it.trial.params.0.get("concurrency").copied().unwrap_or(1) * it.trial.reader_count()
 }
 
 /// The median share of the time that has passed when the first byte arrives; `None` where that was

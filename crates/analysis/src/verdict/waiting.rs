@@ -11,7 +11,7 @@ use readlab_record::{LimitKind, TrialRecord};
 
 /// The verdict on a reading that waits while its processor is idle.
 pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
-    let JudgedTrial { it, target, facts, .. } = judged;
+    let JudgedTrial { trial_record: it, target, facts, .. } = judged;
     if target.transport().has_server() {
         return Verdict::Server { wait: server::server_wait(judged) };
     }
@@ -24,11 +24,11 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     }
     let is_of_many = target.tree().is_some() || target.blocks().is_some();
     let shallow = is_of_many.then(|| remedy_by_more_in_flight(judged)).flatten();
-    let shallow = shallow.map(|remedy| Verdict::Device { pace: DeviceUse::Shallow { remedy } });
+    let shallow = shallow.map(|remedy| Verdict::Device { device_use: DeviceUse::Shallow { remedy } });
     let short = || read_ahead::short_read_ahead(target);
     // Raced settings show the cause without a meter of the device and without its limit.
     let raced = || read_ahead::verdict_on_raced_read_ahead(judged);
-    if facts.cold_caches.is_some() {
+    if facts.cold_cache_names.is_some() {
         // More requests in flight help wherever the bytes come from.
         let ahead = short()
             .map_or_else(String::new, |ahead| format!("; {}", sentence::short_read_ahead_words(&ahead)));
@@ -46,7 +46,7 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     // only because of this setting.
     let is_tree = target.tree().is_some() && !it.trial.bypasses_cache();
     if let Some(ahead) = is_tree.then(short).flatten() {
-        return Verdict::Device { pace: DeviceUse::ReadAhead { ahead } };
+        return Verdict::Device { device_use: DeviceUse::ReadAhead { read_ahead: ahead } };
     }
     if let Some(verdict) = shallow.or_else(|| quota::verdict_on_quota_of_reads(judged)) {
         return verdict;
@@ -54,8 +54,8 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     let encoded = facts.is_encoded();
     match facts.limit(LimitKind::Device) {
         Some(_) if encoded => Verdict::Decoding,
-        Some(_) => Verdict::Device { pace: device_use(judged) },
-        None if encoded => decoding_or_device(facts),
+        Some(_) => Verdict::Device { device_use: device_use(judged) },
+        None if encoded => verdict_on_decoding_or_device(facts),
         None => {
             let why = "it waits, and no reading past the page cache shows what the device does at best";
             raced().unwrap_or_else(|| Verdict::Unknown { why: why.to_owned() })
@@ -67,39 +67,39 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
 /// waits. A compressed file cannot be read past the page cache, so no reading shows the device
 /// alone. If the device was mostly idle, the reading waited for decoding in the kernel's own
 /// threads.
-pub(super) fn decoding_or_device(facts: &TrialFacts) -> Verdict {
+pub(super) fn verdict_on_decoding_or_device(facts: &TrialFacts) -> Verdict {
     match facts.device_busy_share {
         Some(busy) if busy < DOMINANT_SHARE_MIN => Verdict::Decoding,
-        busy => Verdict::DecodingOrDevice { busy: busy.map(|busy| busy.min(1.0)) },
+        busy => Verdict::DecodingOrDevice { device_busy_share: busy.map(|busy| busy.min(1.0)) },
     }
 }
 
 /// The fastest rival on the same files or places: a reading that waits for one request at a time is
-/// slower than one with several in flight. For places, the depth of both is known and must be
-/// greater.
+/// slower than one with several in flight. Of readings of places the depth is known, so only rivals
+/// with a greater depth count.
 fn remedy_by_more_in_flight(judged: &JudgedTrial) -> Option<Remedy> {
     let of_places = judged.target.blocks().is_some();
     let is_deeper = |other: &TrialRecord| {
-        !of_places || block_bytes_and_depth(other).1 > block_bytes_and_depth(judged.it).1
+        !of_places || block_bytes_and_depth(other).1 > block_bytes_and_depth(judged.trial_record).1
     };
-    let others = judged.rivals().filter(|other| other.trial.index != judged.it.trial.index);
+    let others = judged.rivals().filter(|other| other.trial.index != judged.trial_record.trial.index);
     judged.clear_remedy(others.filter(|other| is_deeper(other)))
 }
 
 /// Why the device is not busy, judged by other readings past the page cache that use the device
 /// better.
 fn device_use(judged: &JudgedTrial) -> DeviceUse {
-    let JudgedTrial { record, it, target, .. } = judged;
+    let JudgedTrial { record, trial_record: it, target, .. } = judged;
     if !it.trial.bypasses_cache() {
         let too_little = || DeviceUse::TooLittle {
-            ahead: target.read_ahead().filter(|_| target.blocks().is_none()),
+            read_ahead: target.read_ahead().filter(|_| target.blocks().is_none()),
             remedy: read_ahead::remedy_by_larger_read_ahead(judged),
         };
         let short = read_ahead::short_read_ahead(target);
-        return short.map_or_else(too_little, |ahead| DeviceUse::ReadAhead { ahead });
+        return short.map_or_else(too_little, |ahead| DeviceUse::ReadAhead { read_ahead: ahead });
     }
     let past_cache = record.trials.iter().filter(|other| {
-        let is_past = other.trial.bypasses_cache() || other.trial.limit() == Some(LimitKind::Device);
+        let is_past = other.trial.bypasses_cache() || other.trial.limit_kind() == Some(LimitKind::Device);
         is_past && other.is_measured() && other.trial.target == it.trial.target
     });
     let (block, depth) = block_bytes_and_depth(it);
@@ -112,10 +112,12 @@ fn device_use(judged: &JudgedTrial) -> DeviceUse {
         other_block == block && other_depth > depth
     });
     match (judged.clear_remedy(larger), judged.clear_remedy(deeper)) {
-        (Some(larger), Some(deeper)) if deeper.times > larger.times => DeviceUse::Shallow { remedy: deeper },
+        (Some(larger), Some(deeper)) if deeper.speed_ratio > larger.speed_ratio => {
+            DeviceUse::Shallow { remedy: deeper }
+        }
         (Some(remedy), _) => DeviceUse::SmallBlocks { remedy },
         (None, Some(remedy)) => DeviceUse::Shallow { remedy },
-        (None, None) => DeviceUse::TooLittle { ahead: None, remedy: None },
+        (None, None) => DeviceUse::TooLittle { read_ahead: None, remedy: None },
     }
 }
 

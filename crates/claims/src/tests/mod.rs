@@ -14,11 +14,11 @@ use scripted::Script;
 
 fn answer_by_record(file: &ClaimsFile, claim: &Claim, record: &Record) -> Answer {
     let alone = ClaimsFile { claims: vec![claim.clone()], ..file.clone() };
-    judge(&alone, Some(record)).claims.swap_remove(0).here.unwrap()
+    judge(&alone, Some(record)).claims.swap_remove(0).record_answer.unwrap()
 }
 
 fn built_in_files() -> Vec<ClaimsFile> {
-    names().into_iter().map(|name| find(name).unwrap()).collect()
+    built_in_names().into_iter().map(|name| find_built_in(name).unwrap()).collect()
 }
 
 fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record {
@@ -37,7 +37,7 @@ fn check_answers(
     for file in files {
         for claim in &file.claims {
             let answer = answer_by_record(&file, claim, &record(&file, claim, script));
-            println!("{}: {}: {answer:?}", file.name, claim.says);
+            println!("{}: {}: {answer:?}", file.name, claim.statement);
             check(claim, &answer);
         }
     }
@@ -60,14 +60,15 @@ fn a_fixed_cost_is_told_where_ordinary_least_squares_tell_nothing() {
     let sizes = built_in_files().into_iter().find(|file| file.answered_by == AnsweredBy::Sweep).unwrap();
     let record = scripted_sweep::record_with_errors_in_proportion();
     let series = record.sweep_series();
-    let is_meant = |claim: &&Claim| claim.says.contains(" has a fixed cost of less than a millisecond");
+    let is_meant = |claim: &&Claim| claim.statement.contains(" has a fixed cost of less than a millisecond");
     let claims: Vec<&Claim> = sizes.claims.iter().filter(is_meant).collect();
     assert_eq!(claims.len(), 2);
     for claim in claims {
         let answer = answer_by_record(&sizes, claim, &record);
-        assert_eq!(answer.verdict, Verdict::Holds, "{}: {answer:?}", claim.says);
-        let of_claim = series.iter().find(|it| it.is_write == claim.says.starts_with("writing")).unwrap();
-        let ordinary = readlab_analysis::stats::least_squares(&of_claim.times()).unwrap();
+        assert_eq!(answer.verdict, Verdict::Holds, "{}: {answer:?}", claim.statement);
+        let of_claim =
+            series.iter().find(|it| it.is_write == claim.statement.starts_with("writing")).unwrap();
+        let ordinary = readlab_analysis::stats::least_squares(&of_claim.sizes_and_seconds()).unwrap();
         let ends = ordinary.intercept_ci95.unwrap();
         assert!(ends.low < -1e-3 && ends.high > 1e-3, "an interval of milliseconds: {ends:?}");
     }
@@ -88,10 +89,10 @@ fn a_claim_about_a_trial_that_did_not_take_part_cannot_be_decided() {
         let nothing = Record::new(Header { kind, ..header() });
         for claim in &file.claims {
             let Verdict::Undecided(why) = answer_by_record(&file, claim, &nothing).verdict else {
-                panic!("{}: decided without any trial", claim.says);
+                panic!("{}: decided without any trial", claim.statement);
             };
             let reasons = ["did not take part", "not known", "of this machine is not", "no control"];
-            assert!(reasons.iter().any(|reason| why.contains(reason)), "{}: {why}", claim.says);
+            assert!(reasons.iter().any(|reason| why.contains(reason)), "{}: {why}", claim.statement);
         }
     }
 }
@@ -112,7 +113,7 @@ fn three_rounds_decide_claims_about_times_and_rates() {
             assert_eq!(answer.verdict, Verdict::Holds);
             told.set(told.get() + 1);
         } else if let Verdict::Undecided(why) = &answer.verdict {
-            assert!(!why.contains("single round"), "{}: {why}", claim.says);
+            assert!(!why.contains("single round"), "{}: {why}", claim.statement);
         }
     });
     assert!(told.get() >= 10, "{}", told.get());

@@ -4,9 +4,9 @@
 use super::*;
 
 fn own_answer(file: &str, says: &str) -> Answer {
-    let judged = judge(&find(file).unwrap(), None);
-    let found = judged.claims.into_iter().find(|it| it.claim.says.starts_with(says));
-    found.unwrap_or_else(|| panic!("no claim begins with '{says}'")).own
+    let judged = judge(&find_built_in(file).unwrap(), None);
+    let found = judged.claims.into_iter().find(|it| it.claim.statement.starts_with(says));
+    found.unwrap_or_else(|| panic!("no claim begins with '{says}'")).own_answer
 }
 
 /// The lowest and the highest number, with two decimals.

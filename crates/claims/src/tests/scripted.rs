@@ -41,12 +41,12 @@ const SIZE_BYTES: u64 = 134_217_728;
 
 const MACHINE_GHZ: f64 = 4.3;
 
-type TrialAndState = (String, CacheState, Option<MemoryBound>);
+type TrialKey = (String, CacheState, Option<MemoryBound>);
 
 #[derive(Debug, Default)]
-struct Numbers(BTreeMap<TrialAndState, BTreeMap<Metric, f64>>);
+struct Numbers(BTreeMap<TrialKey, BTreeMap<Metric, f64>>);
 
-fn trial_and_state(quantity: &Quantity) -> TrialAndState {
+fn trial_key(quantity: &Quantity) -> TrialKey {
     (quantity.trial.clone(), quantity.state.unwrap_or(CacheState::Warm), quantity.memory)
 }
 
@@ -55,11 +55,11 @@ impl Numbers {
         if of.metric == Metric::Size {
             return Some(SIZE_BYTES as f64);
         }
-        self.0.get(&trial_and_state(of))?.get(&of.metric).copied()
+        self.0.get(&trial_key(of))?.get(&of.metric).copied()
     }
 
     fn set(&mut self, of: &Quantity, value: f64) {
-        self.0.entry(trial_and_state(of)).or_default().insert(of.metric, value);
+        self.0.entry(trial_key(of)).or_default().insert(of.metric, value);
     }
 
     /// Sets the numbers of both quantities of a pair; one of them may be set already.
@@ -75,7 +75,7 @@ impl Numbers {
     }
 }
 
-/// A number with which a claim with these bounds gives the script's answer.
+/// A number for which a claim with these bounds has the answer of the script.
 pub(super) fn number_for(bounds: &Bounds, script: Script) -> f64 {
     match (script, bounds.at_least, bounds.at_most) {
         (_, None, None) => 1.0,
@@ -91,7 +91,7 @@ pub(super) fn number_for(bounds: &Bounds, script: Script) -> f64 {
 fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
     let mut numbers = Numbers::default();
     let value = number_for(&claim.bounds, script);
-    let published = || Dataset::published(file.published.as_deref().unwrap());
+    let published = || Dataset::of_publication(file.tables_name.as_deref().unwrap());
     match &claim.expression {
         Expression::Ratio { pairs, .. } => {
             pairs.iter().for_each(|pair| numbers.set_pair(pair, |to| to * value, |of| of / value));
@@ -141,23 +141,23 @@ fn order_factor(script: Script) -> f64 {
 pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record {
     let mut header = Header { kind: RunKind::Suite, ..testing::header() };
     header.machine.max_turbo_ghz = Some(MACHINE_GHZ);
-    header.machine.cpu = Some("11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz".into());
+    header.machine.cpu_model = Some("11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz".into());
     let mut record = Record::new(header);
-    record.add(testing::sized(0, SIZE_BYTES));
+    record.add(testing::target_line_of_size(0, SIZE_BYTES));
     let numbers = numbers(file, claim, script).0;
     let bounds: BTreeSet<MemoryBound> = numbers.keys().filter_map(|(.., bound)| *bound).collect();
     for (target, &bound) in (1..).zip(&bounds) {
         let cache_bytes = bound.in_bytes(SIZE_BYTES);
         let memory = MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE_BYTES, is_shared: false };
         let facts = TargetFacts { memory: Some(memory), ..record.targets[TargetIndex::new(0)].clone() };
-        record.add(testing::target(target, facts));
+        record.add(testing::target_line(target, facts));
     }
     // Only the first number of a pair is noisy: noise in both would cancel out within rounds.
-    let subjects: Vec<TrialAndState> = match &claim.expression {
+    let subjects: Vec<TrialKey> = match &claim.expression {
         Expression::Ratio { pairs, .. } | Expression::Difference(pairs) => {
-            pairs.iter().map(|pair| trial_and_state(&pair.quantity)).collect()
+            pairs.iter().map(|pair| trial_key(&pair.quantity)).collect()
         }
-        other => other.quantities().into_iter().map(trial_and_state).collect(),
+        other => other.quantities().into_iter().map(trial_key).collect(),
     };
     for (index, (place, metrics)) in numbers.into_iter().enumerate() {
         let rounds = match script {
@@ -172,7 +172,7 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
         let bounded = place.2.and_then(|bound| bounds.iter().position(|it| *it == bound));
         let trial =
             Trial { target: TargetIndex::new(bounded.map_or(0, |at| at + 1)), ..trial(index, &place) };
-        let bytes = SIZE_BYTES * trial.readers();
+        let bytes = SIZE_BYTES * trial.reader_count();
         record.add(Line::Trial(Box::new(trial)));
         let noise = if script == Script::Noisy && subjects.contains(&place) { 0.2 } else { 0.001 };
         for round in 0..rounds {
@@ -185,15 +185,15 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
                 ..sample(bytes, &metrics, factor)
             })));
         }
-        testing::outcome(&mut record, index, Outcome::Measured);
+        testing::add_outcome(&mut record, index, Outcome::Measured);
     }
     record
 }
 
-fn trial(index: usize, (name, state, _): &TrialAndState) -> Trial {
+fn trial(index: usize, (name, state, _): &TrialKey) -> Trial {
     let is_name = !name.contains(' ') && name.parse::<TrialId>().is_ok();
     let id = if is_name { name.clone() } else { format!("any/trial-{index}") };
-    let Line::Trial(trial) = testing::trial(index, &id, *state, Cache::Through) else {
+    let Line::Trial(trial) = testing::trial_line(index, &id, *state, Cache::Through) else {
         unreachable!("a trial is a line of a trial")
     };
     Trial { label: (!is_name).then(|| name.clone()), work: Work::Sum, ..*trial }
@@ -205,7 +205,8 @@ fn sample(bytes: u64, metrics: &BTreeMap<Metric, f64>, factor: f64) -> Sample {
     let of_rate = number(Measure::Rate).map(|rate| bytes as f64 * 1e9 / rate);
     Sample {
         turn_readings: 1,
-        // Where the share of a time is noisy, the time itself is not.
+        // If a trial also has another number, such as its CPU time, only that number is noisy, and
+        // not the wall time by which it is divided.
         wall_ns: match (of_rate, metrics.get(&Metric::WALL), metrics.len()) {
             (Some(wall), ..) => whole(wall),
             (None, Some(wall), 1) => whole(wall * factor),
@@ -232,6 +233,6 @@ fn limit(rate: f64) -> Limit {
         value: rate as u64,
         ci95: Some([rate as u64, rate as u64]),
         samples: Vec::new(),
-        how: String::new(),
+        how_measured: String::new(),
     }
 }

@@ -8,7 +8,7 @@ use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 use readlab_record::{Header, Line, Outcome, Record, RunKind, WriteTimes, WriteWay, testing};
 
-/// The time model of reading or writing a file.
+/// How long it takes to read or write a file, and how many of its bytes come from the device.
 #[derive(Debug, Clone, Copy)]
 struct TimeModel {
     /// The rate of large files.
@@ -36,7 +36,7 @@ const EVEN_TIMES: TimeModel = TimeModel {
     device_scatter: 0.0,
 };
 
-/// Reads, writes, and reads that bypass the page cache.
+/// The models of reads, of writes, and of reads that bypass the page cache.
 #[derive(Debug, Clone, Copy)]
 struct Sweep {
     read: TimeModel,
@@ -126,13 +126,13 @@ const SIZES: [u64; 14] = [
     1_000_000_000,
     2_000_000_000,
 ];
-const REPEATS: usize = 5;
+const FILES_PER_SIZE: usize = 5;
 
 /// The record of a script for a claim about a sweep.
 pub(super) fn record(claim: &Claim, script: Script) -> Record {
     let scripts = scripts();
-    let found = scripts.iter().find(|it| claim.says.starts_with(it.claim_start));
-    let it = found.unwrap_or_else(|| panic!("no script for '{}'", claim.says));
+    let found = scripts.iter().find(|it| claim.statement.starts_with(it.claim_start));
+    let it = found.unwrap_or_else(|| panic!("no script for '{}'", claim.statement));
     record_of(script.choose(it.holds, it.fails, it.noisy))
 }
 
@@ -144,7 +144,7 @@ pub(super) fn record_with_errors_in_proportion() -> Record {
 
 fn record_of(sweep: Sweep) -> Record {
     let mut record = Record::new(Header { kind: RunKind::Sweep, ..testing::header() });
-    for nth in 0..SIZES.len() * REPEATS {
+    for nth in 0..SIZES.len() * FILES_PER_SIZE {
         add_file(&mut record, nth, sweep);
     }
     record
@@ -152,14 +152,15 @@ fn record_of(sweep: Sweep) -> Record {
 
 fn add_file(record: &mut Record, nth: usize, sweep: Sweep) {
     let size_bytes = SIZES[nth % SIZES.len()];
-    record.add(testing::sized(nth, size_bytes));
+    record.add(testing::target_line_of_size(nth, size_bytes));
     let times = WriteTimes { write_ns: sweep.write.wall_ns(nth, size_bytes), sync_ns: None };
-    record.add(Line::Write { target: TargetIndex::new(nth), how: WriteWay::Plain, times });
+    record.add(Line::Write { target: TargetIndex::new(nth), way: WriteWay::Plain, times });
     for (method, name, times) in
         [(0, "rust/read@buffer=1MiB", sweep.read), (1, "rust/direct@buffer=1MiB", sweep.direct)]
     {
         let index = 2 * nth + method;
-        let Line::Trial(mut trial) = testing::trial(index, name, CacheState::Cold, Cache::Through) else {
+        let Line::Trial(mut trial) = testing::trial_line(index, name, CacheState::Cold, Cache::Through)
+        else {
             unreachable!("a trial is a line of a trial")
         };
         trial.target = TargetIndex::new(nth);
@@ -172,7 +173,7 @@ fn add_file(record: &mut Record, nth: usize, sweep: Sweep) {
             ..Sample::default()
         };
         record.add(Line::Sample(Box::new(sample)));
-        testing::outcome(record, index, Outcome::Measured);
+        testing::add_outcome(record, index, Outcome::Measured);
     }
 }
 
@@ -195,7 +196,7 @@ impl TimeModel {
     }
 }
 
-/// Alternates between two factors, out of step with the sizes.
+/// One of two factors. Successive files of one size have different factors.
 fn scatter(nth: usize, noise: f64) -> f64 {
     if (nth + nth / SIZES.len()).is_multiple_of(2) { 1.0 + noise } else { 1.0 / (1.0 + noise) }
 }

@@ -14,7 +14,7 @@ fn every_trial_of_a_claim_is_in_the_suite_that_answers_it() {
         let is_there = |trial: &str| {
             trial == DRIVE_NAME
                 || suite.entries.iter().any(|it| it.label.as_deref() == Some(trial) || it.trial == trial)
-                || suite.entries.iter().any(|it| it.published.as_deref() == Some(trial))
+                || suite.entries.iter().any(|it| it.published_name.as_deref() == Some(trial))
         };
         for claim in &file.claims {
             for quantity in claim.expression.quantities() {
@@ -27,8 +27,8 @@ fn every_trial_of_a_claim_is_in_the_suite_that_answers_it() {
 #[test]
 fn every_published_case_is_in_some_claim() {
     for file in built_in_files() {
-        let Some(published) = &file.published else { continue };
-        let machines = Dataset::published(published);
+        let Some(published) = &file.tables_name else { continue };
+        let machines = Dataset::of_publication(published);
         assert!(!machines.is_empty(), "{}", file.name);
         let quantities: Vec<&Quantity> =
             file.claims.iter().flat_map(|claim| claim.expression.quantities()).collect();
@@ -42,7 +42,7 @@ fn every_published_case_is_in_some_claim() {
 #[test]
 fn machines_that_claims_name_are_published() {
     for file in built_in_files() {
-        let machines = Dataset::published(file.published.as_deref().unwrap_or_default());
+        let machines = Dataset::of_publication(file.tables_name.as_deref().unwrap_or_default());
         for claim in &file.claims {
             if let Expression::Machines { machine, reference_machine, .. } = &claim.expression {
                 for name in [machine, reference_machine] {
@@ -57,8 +57,8 @@ fn machines_that_claims_name_are_published() {
         published_metric: None,
         state: None,
         memory: None,
-        sizes: None,
+        size_range_bytes: None,
     };
-    let machine = &Dataset::published("newlines")[0];
+    let machine = &Dataset::of_publication("newlines")[0];
     assert_eq!(machine.operand(&nothing), Err(MissingFigure::NotPublished("no such".into())));
 }

@@ -7,12 +7,12 @@
 //! pages, and mappings of small folios fault more often. Readlab makes either state only in this
 //! way, and opens the file only for reading.
 
-use super::residency::{Residency, ResidencyError, ResidencyMeans, ResidencyProof};
+use super::residency::{ResidencyError, ResidencyMeans, ResidencyProof, ResidencyProver};
 use readlab_corpus::oracle::error_at_byte;
 use readlab_model::units::{Bytes, Nanos};
 use readlab_protocol::Part;
 use readlab_system::file_status::is_dax;
-use readlab_system::machine::memory::Memory;
+use readlab_system::machine::memory::MachineMemory;
 use readlab_system::memory::page_bytes;
 use readlab_system::page_cache;
 use readlab_system::terminal::printable::display_path;
@@ -47,17 +47,17 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
 /// Scope of the eviction that makes a file cold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Eviction {
+pub enum EvictionScope {
     /// This file's pages: `posix_fadvise(DONTNEED)`. Every user may do this.
     OfFile,
     /// This file's pages, then every clean page, dentry and inode of the system:
-    /// `/proc/sys/vm/drop_caches`. Only root may, and all other programs become slower.
+    /// `/proc/sys/vm/drop_caches`. Only root may do this, and all other programs become slower.
     OfSystem,
 }
 
-impl Eviction {
-    pub fn of_run(drop_caches: bool) -> Eviction {
-        if drop_caches { Eviction::OfSystem } else { Eviction::OfFile }
+impl EvictionScope {
+    pub fn of_run(drop_caches: bool) -> EvictionScope {
+        if drop_caches { EvictionScope::OfSystem } else { EvictionScope::OfFile }
     }
 }
 
@@ -79,23 +79,23 @@ pub enum CacheError {
     #[error(
         "{}: cannot be warm: its {} do not fit the {} of memory that there are",
         display_path(.path),
-        Bytes(*size_bytes).binary(),
-        Bytes(memory.ceiling_bytes()).binary()
+        Bytes(*size_bytes).binary_text(),
+        Bytes(memory.ceiling_bytes()).binary_text()
     )]
-    TooLarge { path: PathBuf, size_bytes: u64, memory: Memory },
+    TooLarge { path: PathBuf, size_bytes: u64, memory: MachineMemory },
     /// The kernel evicted some pages of the file while the fill read others.
     #[error(
         "{}: not warm, {proof} after the fill: the file has {}, of memory {} are available",
         display_path(.path),
-        Bytes(*size_bytes).binary(),
-        Bytes(memory.cacheable_now_bytes()).binary()
+        Bytes(*size_bytes).binary_text(),
+        Bytes(memory.cacheable_now_bytes()).binary_text()
     )]
     NotFilled {
         path: PathBuf,
         size_bytes: u64,
         proof: ResidencyProof,
         /// Memory before the fill.
-        memory: Memory,
+        memory: MachineMemory,
     },
     #[error(
         "{}: cannot be warm: {filesystem} drops its pages from the cache at each open, as FUSE does unless it is mounted with kernel_cache or auto_cache",
@@ -114,7 +114,7 @@ pub enum CacheError {
     #[error("{}: not warm, {proof} after each was asked for: the kernel dropped some", display_path(.path))]
     NamesNotKept { path: PathBuf, proof: ResidencyProof },
     #[error("{cause}")]
-    List { cause: String },
+    ListUnreadable { cause: String },
     #[error(transparent)]
     Residency(#[from] ResidencyError),
     #[error("{}: {cause}", display_path(.path))]
@@ -125,12 +125,12 @@ pub enum CacheError {
 
 impl From<TargetError> for CacheError {
     fn from(error: TargetError) -> CacheError {
-        CacheError::List { cause: error.to_string() }
+        CacheError::ListUnreadable { cause: error.to_string() }
     }
 }
 
 fn why_pages_remain(proof: &ResidencyProof) -> &'static str {
-    match proof.dirty {
+    match proof.dirty_pages {
         Some(dirty) if dirty > 0 => "another program is writing to it",
         _ => "another program has it mapped, has locked it into memory, or is reading it",
     }
@@ -174,8 +174,8 @@ pub trait TargetCache: std::fmt::Debug {
 
 #[derive(Debug)]
 pub struct PageCache {
-    residency: Residency,
-    eviction: Eviction,
+    prover: ResidencyProver,
+    eviction: EvictionScope,
     /// The part that is evicted first; `None` if the whole file is evicted.
     evicted_part: Option<Part>,
     /// Files below this one, for example the image of a loop device. If their pages are resident, a
@@ -184,17 +184,17 @@ pub struct PageCache {
 }
 
 /// Largest number of pages of the files below that may stay resident, in percent of the target's
-/// pages. A cold reading may fetch so much less from the device. These pages may belong to other
+/// pages. A cold reading may fetch this share less from the device. These pages may belong to other
 /// files in the same image, or to the metadata of its file system.
 const REMAINING_PAGES_PERCENT_MAX: u64 = 1;
 
 impl PageCache {
-    pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
-        Ok(PageCache::new(Residency::open(path)?, eviction))
+    pub fn open(path: &Path, eviction: EvictionScope) -> Result<PageCache, CacheError> {
+        Ok(PageCache::new(ResidencyProver::open(path)?, eviction))
     }
 
-    pub(super) fn new(residency: Residency, eviction: Eviction) -> PageCache {
-        PageCache { residency, eviction, evicted_part: None, files_below: Vec::new() }
+    pub(super) fn new(residency: ResidencyProver, eviction: EvictionScope) -> PageCache {
+        PageCache { prover: residency, eviction, evicted_part: None, files_below: Vec::new() }
     }
 
     /// Opens the file of a target; the target may be a part of the file. If the user chose a range,
@@ -204,11 +204,11 @@ impl PageCache {
     pub(super) fn open_target(
         target: &Target,
         path: &Path,
-        eviction: Eviction,
+        eviction: EvictionScope,
     ) -> Result<PageCache, CacheError> {
-        let residency = Residency::open(path)?.limited_to_part(target.part);
+        let residency = ResidencyProver::open(path)?.limited_to_part(target.part);
         let evicted_part = target.part.filter(|_| target.facts.range.is_none());
-        Ok(PageCache { residency, eviction, evicted_part, files_below: target.evictable.clone() })
+        Ok(PageCache { prover: residency, eviction, evicted_part, files_below: target.evictable.clone() })
     }
 
     /// Makes the files below cold, the nearest first: pages that one file writes back become pages
@@ -219,21 +219,21 @@ impl PageCache {
 
     pub(super) fn evict_each_file_below(below: &[PathBuf], target_pages: u64) -> Result<(), CacheError> {
         let remaining = target_pages * REMAINING_PAGES_PERCENT_MAX / 100;
-        // Each file below is opened only here: if its state is unknown, cold cannot be proven, but
-        // warm still can.
-        let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
-        below.iter().try_for_each(|path| open(path)?.evict_file(Eviction::OfFile, remaining).map(drop))
+        // The files below are opened here and not earlier: if the state of one is unknown, only the
+        // cold state cannot be proven. The target can still be made warm.
+        let open = |path: &PathBuf| PageCache::open(path, EvictionScope::OfFile);
+        below.iter().try_for_each(|path| open(path)?.evict_file(EvictionScope::OfFile, remaining).map(drop))
     }
 
-    /// Makes this file cold; at most `remaining` pages may stay. If the target is only a part of
-    /// the file and a page of it also holds bytes outside of the part, the rest of the file becomes
-    /// cold, too.
-    fn evict_file(&self, eviction: Eviction, remaining: u64) -> Result<ResidencyProof, CacheError> {
-        let (path, filesystem) = (self.path(), self.residency.filesystem);
+    /// Makes this file cold; at most `remaining` pages may stay. The first try evicts only
+    /// `evicted_part`, if there is one. Later tries evict the whole file, because a page may also
+    /// hold bytes outside of the part.
+    fn evict_file(&self, eviction: EvictionScope, remaining: u64) -> Result<ResidencyProof, CacheError> {
+        let (path, filesystem) = (self.path(), self.prover.filesystem);
         match filesystem.backing {
             Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
             Backing::OwnCache => return Err(CacheError::OwnCache { path, filesystem }),
-            other if other == Backing::Kernel || is_dax(&self.residency.file) => {
+            other if other == Backing::Kernel || is_dax(&self.prover.file) => {
                 return Err(CacheError::Uncached { path, filesystem });
             }
             _ => {}
@@ -244,9 +244,9 @@ impl PageCache {
         loop {
             self.advise_eviction(self.evicted_part.filter(|_| tries == 0), eviction)?;
             tries += 1;
-            let proof = self.residency.prove()?;
-            // A probed page represents many pages: an estimate must find none.
-            if proof.is_cold() || !proof.is_estimate() && proof.resident <= remaining {
+            let proof = self.prover.prove()?;
+            // Each probed page stands for many pages, so no probed page may be resident.
+            if proof.is_cold() || !proof.is_estimate() && proof.resident_pages <= remaining {
                 return Ok(proof);
             }
             if tries == EVICTION_TRIES {
@@ -254,8 +254,8 @@ impl PageCache {
             }
             if filesystem.backing == Backing::Program && proof.means == ResidencyMeans::Map {
                 // With FUSE passthrough the pages may belong to the file behind this one.
-                let paged_out = page_cache::page_out(&self.residency.file, self.size_bytes()?);
-                paged_out.map_err(call_failed(&self.residency.path, "madvise"))?;
+                let paged_out = page_cache::page_out(&self.prover.file, self.size_bytes()?);
+                paged_out.map_err(call_failed(&self.prover.path, "madvise"))?;
             }
             std::thread::sleep(pause);
             pause *= 2;
@@ -263,15 +263,15 @@ impl PageCache {
     }
 
     fn path(&self) -> PathBuf {
-        self.residency.path.clone()
+        self.prover.path.clone()
     }
 
     fn size_bytes(&self) -> Result<u64, CacheError> {
-        let range = self.residency.range().map_err(call_failed(&self.residency.path, "fstat"))?;
+        let range = self.prover.range().map_err(call_failed(&self.prover.path, "fstat"))?;
         Ok(range.end - range.start)
     }
 
-    fn checked_size_bytes(&self, memory: &Memory) -> Result<u64, CacheError> {
+    fn checked_size_bytes(&self, memory: &MachineMemory) -> Result<u64, CacheError> {
         let size_bytes = self.size_bytes()?;
         if size_bytes > memory.ceiling_bytes() {
             return Err(CacheError::TooLarge { path: self.path(), size_bytes, memory: *memory });
@@ -280,10 +280,10 @@ impl PageCache {
     }
 
     /// Fills a file that was evicted before; `memory` is the state of the memory before the fill.
-    pub(super) fn fill_evicted_within(&self, memory: &Memory) -> Result<FillResult, CacheError> {
+    pub(super) fn fill_evicted_if_it_fits(&self, memory: &MachineMemory) -> Result<FillResult, CacheError> {
         let size_bytes = self.checked_size_bytes(memory)?;
-        let wall_ns = self.timed_read_ns()?;
-        let proof = self.residency.prove()?;
+        let wall_ns = self.measure_read_ns()?;
+        let proof = self.prover.prove()?;
         if !proof.is_warm() {
             return Err(CacheError::NotFilled { path: self.path(), size_bytes, proof, memory: *memory });
         }
@@ -294,9 +294,9 @@ impl PageCache {
     /// Opens the file as every reader does, and checks whether opening it dropped its pages.
     fn check_kept_at_open(&self, filled: &ResidencyProof) -> Result<(), CacheError> {
         let opened = self.open_anew()?;
-        let is_dropped = filled.pages > 0 && self.residency.prove()?.is_cold();
+        let is_dropped = filled.checked_pages > 0 && self.prover.prove()?.is_cold();
         drop(opened);
-        let (path, filesystem) = (self.path(), self.residency.filesystem);
+        let (path, filesystem) = (self.path(), self.prover.filesystem);
         if is_dropped { Err(CacheError::DroppedAtOpen { path, filesystem }) } else { Ok(()) }
     }
 
@@ -304,18 +304,18 @@ impl PageCache {
     /// nothing is written: fsync(2) makes the device flush its own cache, which takes milliseconds
     /// for each file.
     fn write_back(&self) -> Result<(), CacheError> {
-        if self.residency.prove()?.dirty == Some(0) {
+        if self.prover.prove()?.dirty_pages == Some(0) {
             return Ok(());
         }
-        page_cache::write_back(&self.residency.file).map_err(call_failed(&self.residency.path, "fsync"))
+        page_cache::write_back(&self.prover.file).map_err(call_failed(&self.prover.path, "fsync"))
     }
 
     /// Asks the kernel once to evict the pages of a part, or of the whole file.
-    fn advise_eviction(&self, part: Option<Part>, eviction: Eviction) -> Result<(), CacheError> {
-        let file = &self.residency.file;
+    fn advise_eviction(&self, part: Option<Part>, eviction: EvictionScope) -> Result<(), CacheError> {
+        let file = &self.prover.file;
         part.map_or_else(|| page_cache::evict(file), |part| page_cache::evict_part(file, part))
-            .map_err(call_failed(&self.residency.path, "posix_fadvise"))?;
-        if eviction == Eviction::OfSystem {
+            .map_err(call_failed(&self.prover.path, "posix_fadvise"))?;
+        if eviction == EvictionScope::OfSystem {
             page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
         }
         Ok(())
@@ -323,7 +323,7 @@ impl PageCache {
 
     /// Reads the file once; returns the duration of the read in nanoseconds. Opens the file anew
     /// each time, so that the kernel's readahead starts afresh.
-    fn timed_read_ns(&self) -> Result<u64, CacheError> {
+    fn measure_read_ns(&self) -> Result<u64, CacheError> {
         let mut file = self.open_anew()?;
         let mut buffer = vec![0; FILL_BUFFER_BYTES];
         let start = Instant::now();
@@ -334,7 +334,7 @@ impl PageCache {
                 Ok(count) => at += count as u64,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
                 Err(cause) => {
-                    return Err(call_failed(&self.residency.path, "read")(error_at_byte(at, &cause)));
+                    return Err(call_failed(&self.prover.path, "read")(error_at_byte(at, &cause)));
                 }
             }
         }
@@ -342,11 +342,10 @@ impl PageCache {
     }
 
     fn open_anew(&self) -> Result<io::Take<File>, CacheError> {
-        open_part(&self.residency.path, self.residency.part)
-            .map_err(call_failed(&self.residency.path, "open"))
+        open_part(&self.prover.path, self.prover.part).map_err(call_failed(&self.prover.path, "open"))
     }
 
-    fn evict_with_files_below(&self, eviction: Eviction) -> Result<ResidencyProof, CacheError> {
+    fn evict_with_files_below(&self, eviction: EvictionScope) -> Result<ResidencyProof, CacheError> {
         let proof = self.evict_file(eviction, 0)?;
         self.evict_files_below()?;
         Ok(proof)
@@ -359,7 +358,7 @@ pub(super) fn call_failed(path: &Path, call: &'static str) -> impl FnOnce(io::Er
 
 impl TargetCache for PageCache {
     fn residency(&self) -> Result<ResidencyProof, CacheError> {
-        Ok(self.residency.prove()?)
+        Ok(self.prover.prove()?)
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
@@ -367,21 +366,21 @@ impl TargetCache for PageCache {
     }
 
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
-        self.evict_with_files_below(Eviction::OfFile)
+        self.evict_with_files_below(EvictionScope::OfFile)
     }
 
     fn refill(&self) -> Result<FillResult, CacheError> {
-        let memory = Memory::read();
+        let memory = MachineMemory::read();
         self.checked_size_bytes(&memory)?;
-        match self.evict_file(Eviction::OfFile, 0) {
+        match self.evict_file(EvictionScope::OfFile, 0) {
             Ok(_) | Err(CacheError::RamBacked { .. }) => {}
             Err(error) => return Err(error),
         }
-        self.fill_evicted_within(&memory)
+        self.fill_evicted_if_it_fits(&memory)
     }
 
     fn fill_evicted(&self) -> Result<FillResult, CacheError> {
-        self.fill_evicted_within(&Memory::read())
+        self.fill_evicted_if_it_fits(&MachineMemory::read())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests of the states of the page cache on the file system of the build folder, on tmpfs, and for
 //! users who do not own the file.
 
-use super::{CacheError, Eviction, PageCache, TargetCache};
+use super::{CacheError, EvictionScope, PageCache, TargetCache};
 use crate::residency::ResidencyMeans;
 use crate::testing;
 use readlab_model::target::range::RangeFacts;
@@ -16,12 +16,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Size in bytes: no whole number of pages, and more pages than are probed.
-const FILE_SIZE: usize = 5_000_001;
+/// Size of the test files: not a whole number of pages, and more pages than are probed.
+const FILE_BYTES: usize = 5_000_001;
 
-/// A file on a disk; `None` where the file system cannot prove a file cold.
+/// A file on a disk; `None` if no file can be proven cold on the file system of the build folder.
 fn disk_file() -> Option<(TempDir, PathBuf)> {
-    testing::disk_file(&vec![b'x'; FILE_SIZE], |backing| {
+    testing::disk_file(&vec![b'x'; FILE_BYTES], |backing| {
         !matches!(backing, Backing::Memory | Backing::OwnCache)
     })
 }
@@ -29,13 +29,16 @@ fn disk_file() -> Option<(TempDir, PathBuf)> {
 #[test]
 fn an_evicted_file_is_cold_and_a_filled_file_is_warm() {
     let Some((_folder, path)) = disk_file() else { return };
-    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let cache = PageCache::open(&path, EvictionScope::OfFile).unwrap();
     for _ in 0..3 {
         let evicted = cache.evict().unwrap();
-        assert_eq!([evicted.share(), cache.residency().unwrap().share()], [Some(0.0); 2]);
+        assert_eq!([evicted.resident_share(), cache.residency().unwrap().resident_share()], [Some(0.0); 2]);
         let filled = cache.refill().unwrap();
         assert!(filled.wall_ns > 0);
-        assert_eq!([filled.proof.share(), cache.residency().unwrap().share()], [Some(1.0); 2]);
+        assert_eq!(
+            [filled.proof.resident_share(), cache.residency().unwrap().resident_share()],
+            [Some(1.0); 2]
+        );
     }
 }
 
@@ -43,7 +46,7 @@ fn an_evicted_file_is_cold_and_a_filled_file_is_warm() {
 fn cache_of_part(path: &Path, part: Part, range: Option<RangeFacts>) -> PageCache {
     let mut target = testing::target(Place::File(path.to_owned()), part.length_bytes);
     (target.part, target.facts.range) = (Some(part), range);
-    PageCache::open_target(&target, path, Eviction::OfFile).unwrap()
+    PageCache::open_target(&target, path, EvictionScope::OfFile).unwrap()
 }
 
 #[test]
@@ -51,14 +54,14 @@ fn a_range_is_filled_alone_and_evicted_with_the_whole_file() {
     let Some((_folder, path)) = disk_file() else { return };
     let page = page_bytes();
     let (start_bytes, length_bytes) = (4 * page, 8 * page);
-    let whole = PageCache::open(&path, Eviction::OfFile).unwrap();
-    let range = RangeFacts { start_bytes, length_bytes, before_bytes: 0, file_bytes: FILE_SIZE as u64 };
+    let whole = PageCache::open(&path, EvictionScope::OfFile).unwrap();
+    let range = RangeFacts { start_bytes, length_bytes, before_bytes: 0, file_bytes: FILE_BYTES as u64 };
     let cache = cache_of_part(&path, Part { start_bytes, length_bytes }, Some(range));
     whole.refill().unwrap();
     assert!(cache.evict().unwrap().is_cold());
     assert!(whole.residency().unwrap().is_cold());
     let filled = cache.refill().unwrap().proof;
-    assert_eq!((filled.file_pages, filled.share()), (8, Some(1.0)));
+    assert_eq!((filled.file_pages, filled.resident_share()), (8, Some(1.0)));
 }
 
 #[test]
@@ -66,49 +69,49 @@ fn the_part_of_one_of_several_readers_is_evicted_alone() {
     let Some((_folder, path)) = disk_file() else { return };
     // No folio of the page cache crosses this boundary.
     let part = Part { start_bytes: 2 << 20, length_bytes: 2 << 20 };
-    let whole = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let whole = PageCache::open(&path, EvictionScope::OfFile).unwrap();
     let cache = cache_of_part(&path, part, None);
     whole.refill().unwrap();
     assert!(cache.evict().unwrap().is_cold());
     let left = whole.residency().unwrap();
-    assert_eq!(left.pages - left.resident, part.length_bytes / page_bytes());
+    assert_eq!(left.checked_pages - left.resident_pages, part.length_bytes / page_bytes());
 }
 
 #[test]
 fn a_dirty_file_is_written_back_and_becomes_cold() {
     let Some((_folder, path)) = disk_file() else { return };
-    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let cache = PageCache::open(&path, EvictionScope::OfFile).unwrap();
     // Written in place, because ext4 writes a file that was truncated and written again to the
     // device at once. Another program may call sync in between.
     let is_dirty = || {
         let mut file = File::options().write(true).open(&path).unwrap();
-        file.write_all(&vec![b'y'; FILE_SIZE]).unwrap();
-        cache.residency().unwrap().dirty > Some(0)
+        file.write_all(&vec![b'y'; FILE_BYTES]).unwrap();
+        cache.residency().unwrap().dirty_pages > Some(0)
     };
     let written = (0..100).any(|_| is_dirty());
     assert!(written || cache.residency().unwrap().means != ResidencyMeans::Count);
     assert!(cache.evict().unwrap().is_cold());
-    assert_eq!(fs::read(&path).unwrap(), vec![b'y'; FILE_SIZE]);
+    assert_eq!(fs::read(&path).unwrap(), vec![b'y'; FILE_BYTES]);
 }
 
 #[test]
 fn pages_that_another_process_has_mapped_remain_with_an_error() {
     let Some((_folder, path)) = disk_file() else { return };
-    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let cache = PageCache::open(&path, EvictionScope::OfFile).unwrap();
     cache.refill().unwrap();
     let file = File::open(&path).unwrap();
     let (nowhere, shared) = (std::ptr::null_mut(), MapFlags::SHARED);
     // SAFETY: a new mapping at an address that the kernel chooses, which nothing else refers to.
-    let map = unsafe { mmap(nowhere, FILE_SIZE, ProtFlags::READ, shared, &file, 0) }.unwrap();
-    // SAFETY: the mapping is `FILE_SIZE` bytes long and readable, and the file does not change
-    // while it exists.
-    let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), FILE_SIZE) };
+    let map = unsafe { mmap(nowhere, FILE_BYTES, ProtFlags::READ, shared, &file, 0) }.unwrap();
+    // SAFETY: the mapping is `FILE_BYTES` bytes long and readable, and the file does not change
+    // while the mapping exists.
+    let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), FILE_BYTES) };
     assert!(bytes.iter().step_by(4096).all(|&byte| byte == b'x'));
     let error = cache.evict().unwrap_err();
-    assert!(matches!(error, CacheError::PagesRemain { proof, .. } if proof.resident > 0), "{error}");
+    assert!(matches!(error, CacheError::PagesRemain { proof, .. } if proof.resident_pages > 0), "{error}");
     assert!(error.to_string().contains("mapped"), "{error}");
     // SAFETY: the mapping was made above with this length, and `bytes` is not used any more.
-    unsafe { munmap(map, FILE_SIZE) }.unwrap();
+    unsafe { munmap(map, FILE_BYTES) }.unwrap();
     assert!(cache.evict().unwrap().is_cold());
 }
 
@@ -120,18 +123,18 @@ fn a_file_in_memory_cannot_be_cold_but_is_warm() {
     if Filesystem::read(file.as_file()).unwrap().backing != Backing::Memory {
         return eprintln!("SKIPPED: /dev/shm is not in memory");
     }
-    fs::write(file.path(), vec![b'x'; FILE_SIZE]).unwrap();
-    let cache = PageCache::open(file.path(), Eviction::OfFile).unwrap();
+    fs::write(file.path(), vec![b'x'; FILE_BYTES]).unwrap();
+    let cache = PageCache::open(file.path(), EvictionScope::OfFile).unwrap();
     let error = cache.evict().unwrap_err();
     assert!(matches!(error, CacheError::RamBacked { .. }), "{error}");
-    assert_eq!(cache.refill().unwrap().proof.share(), Some(1.0));
+    assert_eq!(cache.refill().unwrap().proof.resident_share(), Some(1.0));
 }
 
 #[test]
 fn a_file_larger_than_memory_cannot_be_warm_and_the_error_has_the_numbers() {
     let Some((_folder, path)) = disk_file() else { return };
     File::options().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
-    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let cache = PageCache::open(&path, EvictionScope::OfFile).unwrap();
     let error = cache.refill().unwrap_err();
     assert!(matches!(error, CacheError::TooLarge { size_bytes: 0x400_0000_0000, .. }), "{error}");
     assert!(error.to_string().contains("4.00 TiB"), "{error}");
@@ -142,8 +145,8 @@ fn an_empty_file_is_both_cold_and_warm_and_has_no_share() {
     let folder = testing::disk_folder();
     let path = folder.path().join("empty");
     fs::write(&path, "").unwrap();
-    let proof = PageCache::open(&path, Eviction::OfFile).unwrap().residency().unwrap();
-    assert_eq!((proof.share(), proof.is_cold(), proof.is_warm()), (None, true, true));
+    let proof = PageCache::open(&path, EvictionScope::OfFile).unwrap().residency().unwrap();
+    assert_eq!((proof.resident_share(), proof.is_cold(), proof.is_warm()), (None, true, true));
 }
 
 #[test]
@@ -154,18 +157,21 @@ fn a_user_who_may_only_read_the_file_gets_both_states_by_probes() {
     let Some((folder, path)) = disk_file() else { return };
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-    let owner = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let owner = PageCache::open(&path, EvictionScope::OfFile).unwrap();
     if as_nobody(|| File::open(&path).is_err()) {
         return eprintln!("SKIPPED: other users may not enter the build folder");
     }
-    let cache = as_nobody(|| PageCache::open(&path, Eviction::OfFile).unwrap());
+    let cache = as_nobody(|| PageCache::open(&path, EvictionScope::OfFile).unwrap());
     let cold = as_nobody(|| cache.evict().unwrap());
-    assert_eq!((cold.means, cold.share(), cold.is_estimate()), (ResidencyMeans::Probe, Some(0.0), true));
-    assert_eq!(owner.residency().unwrap().resident, 0, "probing left pages behind");
+    assert_eq!(
+        (cold.means, cold.resident_share(), cold.is_estimate()),
+        (ResidencyMeans::Probe, Some(0.0), true)
+    );
+    assert_eq!(owner.residency().unwrap().resident_pages, 0, "probing left pages behind");
     let filled = as_nobody(|| cache.refill().unwrap());
-    assert_eq!((filled.proof.means, filled.proof.share()), (ResidencyMeans::Probe, Some(1.0)));
+    assert_eq!((filled.proof.means, filled.proof.resident_share()), (ResidencyMeans::Probe, Some(1.0)));
     assert!(filled.proof.is_estimate());
-    assert_eq!(owner.residency().unwrap().share(), Some(1.0));
+    assert_eq!(owner.residency().unwrap().resident_share(), Some(1.0));
 }
 
 /// The result of `check` as a user who owns no file. The kernel keeps credentials for each thread,

@@ -10,9 +10,9 @@
 //! in its turns gets a second process, with [`Counting::syscalls_only`]. A turn contains, beside
 //! its readings, the answer to readlab; the [`difference`] of two turns excludes the answer.
 
-use readlab_record::Count;
+use readlab_record::UntimedCount;
 use readlab_system::perf::SyscallCounter;
-use readlab_system::preload::{COUNTING_LIBRARY, PreloadedLibrary, SharedMemory, Variable};
+use readlab_system::preload::{COUNTING_LIBRARY, EnvironmentVariable, PreloadedLibrary, SharedMemory};
 use readlab_system::process::any_thread_runs;
 use std::collections::BTreeMap;
 use std::io;
@@ -42,11 +42,11 @@ const HOW_SYMBOLS: &str =
 const IDLE_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Counts of a turn or of a reading, by their names.
-pub type Counts = BTreeMap<String, Count>;
+pub type Counts = BTreeMap<String, UntimedCount>;
 
 /// Where Swift's retains and releases are counted. The two methods give different numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArcCounting {
+pub enum SwiftRetainCounting {
     /// In the runtime's hook variables, which also see calls from within the runtime.
     Hooks,
     /// At the public symbols, in front of the runtime.
@@ -56,7 +56,7 @@ pub enum ArcCounting {
 #[derive(Debug)]
 pub struct Counting {
     preload: Option<Result<Preload, String>>,
-    syscalls: Result<SyscallCounter, String>,
+    syscall_counter: Result<SyscallCounter, String>,
     pid: u32,
     page_at_begin: Option<CountPage>,
     syscalls_at_begin: Result<u64, String>,
@@ -67,17 +67,17 @@ pub struct Counting {
 struct Preload {
     library: PreloadedLibrary,
     page: SharedMemory,
-    arc: ArcCounting,
+    retain_counting: SwiftRetainCounting,
 }
 
 type CountPage = [u64; SLOT_COUNT];
 
-impl ArcCounting {
+impl SwiftRetainCounting {
     /// Chooses the method for a runtime by the first `Swift X.Y` in its receipt. Hooks exist and
     /// work up to 6.2; 6.3 crashes on Linux once they are set (swiftlang/swift pull request 89796
     /// mends 6.4). From 6.3 on, and where the version is unknown, calls of the public symbols are
     /// counted.
-    pub fn for_runtime(receipt: &str) -> ArcCounting {
+    pub fn for_runtime(receipt: &str) -> SwiftRetainCounting {
         let version = receipt.to_ascii_lowercase();
         let version = version.split("swift").skip(1).find_map(|rest| {
             let rest = rest.trim_start_matches([' ', '-']).trim_start_matches("version ");
@@ -85,8 +85,8 @@ impl ArcCounting {
             Some((numbers.next()?.parse::<u32>().ok()?, numbers.next()?.parse::<u32>().ok()?))
         });
         match version {
-            Some(version) if version < (6, 3) => ArcCounting::Hooks,
-            _ => ArcCounting::Symbols,
+            Some(version) if version < (6, 3) => SwiftRetainCounting::Hooks,
+            _ => SwiftRetainCounting::Symbols,
         }
     }
 }
@@ -94,7 +94,7 @@ impl ArcCounting {
 impl Counting {
     /// Prepares the counting library for one process that is not yet started. On failure, the
     /// counts are missing and give the cause as the reason.
-    pub fn prepare(arc: ArcCounting) -> Counting {
+    pub fn prepare(arc: SwiftRetainCounting) -> Counting {
         Counting { preload: Some(Preload::prepare(arc)), ..Counting::syscalls_only() }
     }
 
@@ -102,11 +102,11 @@ impl Counting {
     pub fn syscalls_only() -> Counting {
         let unattached = "not attached to a process".to_owned();
         let (syscalls, syscalls_at_begin) = (Err(unattached.clone()), Err(unattached));
-        Counting { preload: None, syscalls, pid: 0, page_at_begin: None, syscalls_at_begin }
+        Counting { preload: None, syscall_counter: syscalls, pid: 0, page_at_begin: None, syscalls_at_begin }
     }
 
     /// Variables that the process must be started with.
-    pub fn env(&self) -> Vec<Variable> {
+    pub fn env(&self) -> Vec<EnvironmentVariable> {
         self.loaded_preload().map(Preload::env).unwrap_or_default()
     }
 
@@ -114,7 +114,7 @@ impl Counting {
     /// is ready.
     pub fn attach(&mut self, pid: u32) {
         self.pid = pid;
-        self.syscalls = SyscallCounter::open(pid);
+        self.syscall_counter = SyscallCounter::open(pid);
     }
 
     pub fn begin(&mut self) {
@@ -154,7 +154,7 @@ impl Counting {
     }
 
     fn read_syscalls(&self) -> Result<u64, String> {
-        self.syscalls.as_ref().map_err(String::clone).and_then(SyscallCounter::read)
+        self.syscall_counter.as_ref().map_err(String::clone).and_then(SyscallCounter::read)
     }
 
     /// Whether programs were started under the library since [`Counting::begin`].
@@ -182,19 +182,19 @@ impl Counting {
 }
 
 impl Preload {
-    fn prepare(arc: ArcCounting) -> Result<Preload, String> {
+    fn prepare(arc: SwiftRetainCounting) -> Result<Preload, String> {
         if COUNTING_LIBRARY.is_empty() {
             return Err("this readlab was built without its counting library".to_owned());
         }
         let library = PreloadedLibrary::new("readlab-counting", COUNTING_LIBRARY)
             .map_err(|cause| format!("counting library: {cause}"))?;
         let page = SharedMemory::zeroed("readlab-counts", PAGE_BYTES).map_err(page_error)?;
-        Ok(Preload { library, page, arc })
+        Ok(Preload { library, page, retain_counting: arc })
     }
 
-    fn env(&self) -> Vec<Variable> {
+    fn env(&self) -> Vec<EnvironmentVariable> {
         let mut env = vec![self.library.variable(), self.page.variable("READLAB_COUNT_PAGE")];
-        if self.arc == ArcCounting::Hooks {
+        if self.retain_counting == SwiftRetainCounting::Hooks {
             env.push(("READLAB_COUNT_HOOKS".into(), "1".into()));
         }
         env
@@ -242,30 +242,32 @@ fn page_error(cause: io::Error) -> String {
     format!("page of counts: {cause}")
 }
 
-fn known_count(value: u64, how: &str) -> Count {
-    Count { value: Some(value), how: how.to_owned() }
+fn known_count(value: u64, how: &str) -> UntimedCount {
+    UntimedCount { value: Some(value), how: how.to_owned() }
 }
 
-fn missing_count(why: String) -> Count {
-    Count { value: None, how: why }
+fn missing_count(why: String) -> UntimedCount {
+    UntimedCount { value: None, how: why }
 }
 
 fn missing_malloc_counts(why: &str) -> Counts {
     BTreeMap::from([("mallocs".to_owned(), missing_count(why.to_owned()))])
 }
 
+/// The counts of `turn` minus those of `less`. A count that is missing in one of them is missing in
+/// the result, with the reason.
 pub fn difference(turn: Counts, less: &Counts) -> Counts {
-    let passed = |(name, count): (String, Count)| {
+    let passed = |(name, count): (String, UntimedCount)| {
         let passed = count_difference(count, less.get(&name));
         (name, passed)
     };
     turn.into_iter().map(passed).collect()
 }
 
-fn count_difference(count: Count, less: Option<&Count>) -> Count {
+fn count_difference(count: UntimedCount, less: Option<&UntimedCount>) -> UntimedCount {
     let missing_count = |how: &str| missing_count(how.to_owned());
     match (count.value, less) {
-        (Some(value), Some(Count { value: Some(less), .. })) => match value.checked_sub(*less) {
+        (Some(value), Some(UntimedCount { value: Some(less), .. })) => match value.checked_sub(*less) {
             Some(passed) => known_count(passed, &count.how),
             None => missing_count("a turn of two readings had less of it than a turn of one"),
         },
@@ -281,7 +283,7 @@ pub fn can_count_syscalls() -> Result<(), String> {
 
 /// Whether allocations can be counted here, in programs that are linked dynamically.
 pub fn can_count_mallocs() -> Result<(), String> {
-    Preload::prepare(ArcCounting::Symbols).map(drop)
+    Preload::prepare(SwiftRetainCounting::Symbols).map(drop)
 }
 
 #[cfg(test)]

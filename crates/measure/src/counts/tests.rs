@@ -1,7 +1,7 @@
 //! Counting in programs with a known number of calls; the tests compile the programs with `rustc`.
 
 use super::*;
-use readlab_system::preload::testing::{program, swift_program};
+use readlab_system::preload::testing::{compile_program, compile_swift_program};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -9,15 +9,15 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 #[test]
 fn hooks_are_set_only_in_runtimes_that_work_with_them() {
     for (receipt, counting) in [
-        ("Swift 6.0.3, -O", ArcCounting::Hooks),
-        ("Swift version 5.10 (swift-5.10-RELEASE)", ArcCounting::Hooks),
-        ("swiftlang 1, Swift version 6.2.1", ArcCounting::Hooks),
-        ("Swift 6.3", ArcCounting::Symbols),
-        ("swift 7", ArcCounting::Symbols),
-        ("rustc 1.95.0, release", ArcCounting::Symbols),
-        ("", ArcCounting::Symbols),
+        ("Swift 6.0.3, -O", SwiftRetainCounting::Hooks),
+        ("Swift version 5.10 (swift-5.10-RELEASE)", SwiftRetainCounting::Hooks),
+        ("swiftlang 1, Swift version 6.2.1", SwiftRetainCounting::Hooks),
+        ("Swift 6.3", SwiftRetainCounting::Symbols),
+        ("swift 7", SwiftRetainCounting::Symbols),
+        ("rustc 1.95.0, release", SwiftRetainCounting::Symbols),
+        ("", SwiftRetainCounting::Symbols),
     ] {
-        assert_eq!(ArcCounting::for_runtime(receipt), counting, "{receipt:?}");
+        assert_eq!(SwiftRetainCounting::for_runtime(receipt), counting, "{receipt:?}");
     }
 }
 
@@ -40,7 +40,7 @@ impl TurnTaker {
         TurnTaker { child, stdin, answer }
     }
 
-    fn take(&mut self, turns: u8) {
+    fn take_turns(&mut self, turns: u8) {
         for _ in 0..turns {
             self.stdin.write_all(b"\n").unwrap();
             self.answer.read_line(&mut String::new()).unwrap();
@@ -55,27 +55,27 @@ impl Drop for TurnTaker {
     }
 }
 
-fn count_turns(program: &Path, arc: ArcCounting, turns: u8) -> BTreeMap<String, Count> {
+fn count_turns(program: &Path, arc: SwiftRetainCounting, turns: u8) -> BTreeMap<String, UntimedCount> {
     count_turns_with(Counting::prepare(arc), program, turns)
 }
 
-fn count_turns_with(mut counting: Counting, program: &Path, turns: u8) -> BTreeMap<String, Count> {
+fn count_turns_with(mut counting: Counting, program: &Path, turns: u8) -> BTreeMap<String, UntimedCount> {
     let mut process = TurnTaker::start(program, &mut counting);
-    process.take(2);
+    process.take_turns(2);
     counting.begin();
-    process.take(turns);
+    process.take_turns(turns);
     counting.end()
 }
 
-fn count_value(counts: &BTreeMap<String, Count>, name: &str) -> u64 {
+fn count_value(counts: &BTreeMap<String, UntimedCount>, name: &str) -> u64 {
     counts[name].value.unwrap_or_else(|| panic!("{name}: {}", counts[name].how))
 }
 
 #[test]
 fn allocations_and_system_calls_are_counted_to_the_last_one() {
     let folder = tempfile::tempdir().unwrap();
-    let program = program(folder.path(), "", &[]);
-    let counts = count_turns(&program, ArcCounting::Symbols, 3);
+    let program = compile_program(folder.path(), "", &[]);
+    let counts = count_turns(&program, SwiftRetainCounting::Symbols, 3);
     assert_eq!(count_value(&counts, "mallocs"), 3 * 3);
     assert!(!counts.contains_key("retains"), "no Swift, no count of it");
     if let Err(why) = can_count_syscalls() {
@@ -90,8 +90,8 @@ fn allocations_and_system_calls_are_counted_to_the_last_one() {
 fn threads_and_children_count() {
     let folder = tempfile::tempdir().unwrap();
     let uses = "std::process::Command::new(\"/bin/true\").status().unwrap();";
-    let with_child = program(folder.path(), uses, &[]);
-    let counts = count_turns(&with_child, ArcCounting::Symbols, 1);
+    let with_child = compile_program(folder.path(), uses, &[]);
+    let counts = count_turns(&with_child, SwiftRetainCounting::Symbols, 1);
     assert!(count_value(&counts, "mallocs") > 3);
     let of_library = "the library's own calls in the child are not the contender's";
     assert_eq!(counts["syscalls"].value, None, "{of_library}");
@@ -102,15 +102,15 @@ fn threads_and_children_count() {
     assert!(!counts.contains_key("mallocs"));
     assert!(count_value(&counts, "syscalls") > 7 + 10, "a program's start alone takes dozens");
     let threads = "std::thread::spawn(|| for _ in 0..100 { getppid(); }).join().unwrap();";
-    let with_thread = program(folder.path(), threads, &[]);
-    assert!(count_value(&count_turns(&with_thread, ArcCounting::Symbols, 1), "syscalls") > 100 + 7);
+    let with_thread = compile_program(folder.path(), threads, &[]);
+    assert!(count_value(&count_turns(&with_thread, SwiftRetainCounting::Symbols, 1), "syscalls") > 100 + 7);
 }
 
 #[test]
 fn a_static_program_differs_from_one_that_allocates_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let flags = ["-C", "target-feature=+crt-static"];
-    let counts = count_turns(&program(folder.path(), "", &flags), ArcCounting::Symbols, 1);
+    let counts = count_turns(&compile_program(folder.path(), "", &flags), SwiftRetainCounting::Symbols, 1);
     assert_eq!(counts["mallocs"].value, None);
     assert!(counts["mallocs"].how.contains("statically"), "{}", counts["mallocs"].how);
 }
@@ -119,18 +119,18 @@ fn a_static_program_differs_from_one_that_allocates_nothing() {
 #[cfg(target_arch = "x86_64")]
 fn swift_is_counted_at_its_symbols_or_in_its_hooks_and_how_names_the_method() {
     let folder = tempfile::tempdir().unwrap();
-    let program = swift_program(folder.path());
-    let symbols = count_turns(&program, ArcCounting::Symbols, 2);
+    let program = compile_swift_program(folder.path());
+    let symbols = count_turns(&program, SwiftRetainCounting::Symbols, 2);
     assert_eq!((count_value(&symbols, "retains"), count_value(&symbols, "releases")), (2 * 2, 2));
     assert!(symbols["retains"].how.contains("public symbols"));
-    let hooks = count_turns(&program, ArcCounting::Hooks, 2);
+    let hooks = count_turns(&program, SwiftRetainCounting::Hooks, 2);
     assert_eq!((count_value(&hooks, "retains"), count_value(&hooks, "releases")), (2 * 3, 2 * 2));
     assert!(hooks["releases"].how.contains("hook"));
 }
 
 #[test]
 fn counts_of_a_process_that_has_ended_are_missing_with_reasons() {
-    let mut counting = Counting::prepare(ArcCounting::Symbols);
+    let mut counting = Counting::prepare(SwiftRetainCounting::Symbols);
     counting.begin();
     let counts = counting.end();
     assert_eq!((counts["mallocs"].value, counts["syscalls"].value), (None, None));
@@ -143,7 +143,7 @@ fn counts_of_a_process_that_has_ended_are_missing_with_reasons() {
 
 #[test]
 fn the_difference_of_two_turns_holds_only_counts_that_both_have() {
-    let count = |value: Option<u64>, how: &str| Count { value, how: how.to_owned() };
+    let count = |value: Option<u64>, how: &str| UntimedCount { value, how: how.to_owned() };
     let turn = |mallocs, syscalls| {
         Counts::from([("mallocs".to_owned(), mallocs), ("syscalls".to_owned(), syscalls)])
     };

@@ -2,19 +2,18 @@
 //! run has not read yet, each twice and past the page cache, and compares the times of both
 //! readings.
 //!
-//! The probe is no part of a timed round, takes at most a second, and runs before anything else
-//! reads the file, because a full read would fill a hidden cache. The second reading of a place
-//! comes after the first reading of the next place. Thus drift cancels in the ratio, and the
-//! device's own readahead has no effect. If the confidence interval of the ratio contains 1, no
-//! cache is claimed.
+//! The probe is no part of a timed round, takes about a second at most, and runs before anything
+//! else reads the file, because a full read would fill a hidden cache. The second reading of a
+//! place comes after the first reading of the next place. Thus drift cancels in the ratio, and the
+//! device's own readahead has no effect.
 
 use super::cache::{PageCache, TargetCache};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use readlab_analysis::stats::{Confidence, Observation, median, median_interval};
-use readlab_model::target::hidden_cache::{HiddenCache, NotProbed, Times};
+use readlab_model::target::hidden_cache::{HiddenCache, NotProbed, SecondReadingRatio};
 use readlab_system::direct_read::DirectFile;
-use readlab_system::page_cache::fetched_bytes;
+use readlab_system::page_cache::bytes_fetched_by_thread;
 use readlab_targets::target::Target;
 use std::io;
 use std::time::{Duration, Instant};
@@ -28,24 +27,24 @@ const PAIRS_MIN: usize = 6;
 const PLACE_BYTES: usize = 1 << 20;
 
 /// Each place is in a separate stretch of the file. A stretch has at least this length.
-const STRETCH_BYTES: u64 = 2 << 20;
+const STRETCH_BYTES_MIN: u64 = 2 << 20;
 
 /// Size of the smallest file that has enough places.
-pub const FILE_BYTES_MIN: u64 = STRETCH_BYTES * PLACE_COUNT as u64;
+pub const PROBED_FILE_BYTES_MIN: u64 = STRETCH_BYTES_MIN * PLACE_COUNT as u64;
 
-pub const PROBE_TIME: Duration = Duration::from_secs(1);
+pub const PROBE_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// A cache is claimed only if the whole interval of the ratio of the first to the second time is
 /// above this: a slightly faster second reading proves no cache.
 const CLAIMED_RATIO_MIN: f64 = 1.25;
 
 /// Probes the file of a target that nothing in this run has read yet.
-pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
+pub fn probe_hidden_cache(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     let facts = &target.facts;
-    let Some(path) = target.file().filter(|_| facts.size_bytes >= FILE_BYTES_MIN) else {
+    let Some(path) = target.file().filter(|_| facts.size_bytes >= PROBED_FILE_BYTES_MIN) else {
         return not_probed(NotProbed::SmallFile);
     };
-    if facts.cold_above().is_some() {
+    if facts.unevictable_cache_names().is_some() {
         return not_probed(NotProbed::KnownCache);
     }
     // A block device has no extents: all its bytes are on the device.
@@ -85,7 +84,7 @@ fn measure_places(mut read: impl FnMut(u64) -> io::Result<Duration>, offsets: &[
         };
         firsts.push(first);
         pairs.extend(second.map(|second| (firsts[at - 1], second)));
-        if begun.elapsed() > PROBE_TIME {
+        if begun.elapsed() > PROBE_TIME_MAX {
             break;
         }
     }
@@ -115,7 +114,7 @@ fn hidden_cache_from_pairs(pairs: &[(Duration, Duration)]) -> HiddenCache {
         return slow;
     };
     let (ci95, pairs) = ([ends.low.exp(), ends.high.exp()], pairs.len() as u64);
-    let times = Times { estimate: estimate.exp(), ci95, pairs };
+    let times = SecondReadingRatio { estimate: estimate.exp(), ci95, pairs };
     if times.ci95[0] > CLAIMED_RATIO_MIN { HiddenCache::Seen(times) } else { HiddenCache::NoneSeen(times) }
 }
 
@@ -139,11 +138,11 @@ fn place_offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
 fn read_place(file: &mut DirectFile, cache: &PageCache, offset: u64) -> io::Result<Duration> {
     // Evict the caches below that readlab can see, so that only hidden caches can answer.
     cache.evict_files_below().map_err(io::Error::other)?;
-    let before = fetched_bytes();
+    let before = bytes_fetched_by_thread();
     let begun = Instant::now();
     file.read(offset)?;
     let time = begun.elapsed();
-    if fetched_bytes().saturating_sub(before) < PLACE_BYTES as u64 {
+    if bytes_fetched_by_thread().saturating_sub(before) < PLACE_BYTES as u64 {
         return Err(io::Error::other("not all that was read came from the device"));
     }
     Ok(time)

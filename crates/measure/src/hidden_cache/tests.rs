@@ -14,7 +14,7 @@ struct ScriptedDevice {
     random: Xoshiro256PlusPlus,
     /// Ratio of the time of each reading to that of the reading before.
     drift: f64,
-    order: Vec<u64>,
+    offsets_in_order: Vec<u64>,
 }
 
 impl ScriptedDevice {
@@ -26,23 +26,23 @@ impl ScriptedDevice {
             noise,
             random,
             drift: 1.0,
-            order: Vec::new(),
+            offsets_in_order: Vec::new(),
         }
     }
 
     fn read(&mut self, offset: u64) -> io::Result<Duration> {
         let times = if self.read_offsets.insert(offset) { 1.0 } else { self.reread_speedup };
-        let drift = self.drift.powi(i32::try_from(self.order.len()).unwrap());
-        self.order.push(offset);
+        let drift = self.drift.powi(i32::try_from(self.offsets_in_order.len()).unwrap());
+        self.offsets_in_order.push(offset);
         let normal: f64 = self.random.sample(StandardNormal);
         Ok(Duration::from_secs_f64(1e-3 * drift / times * (self.noise * normal).exp()))
     }
 }
 
-const FILE_SIZE: u64 = 64 << 20;
+const FILE_BYTES: u64 = 64 << 20;
 
 fn probe_device(mut places: ScriptedDevice, seed: u64) -> HiddenCache {
-    measure_places(|offset| places.read(offset), &place_offsets(FILE_SIZE, seed))
+    measure_places(|offset| places.read(offset), &place_offsets(FILE_BYTES, seed))
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn a_slightly_faster_second_reading_and_a_steady_drift_show_no_cache() {
 #[test]
 fn all_places_but_the_first_and_the_last_are_read_twice_with_another_between() {
     let mut places = ScriptedDevice::new(1.0, 0.0, 1);
-    let offsets = place_offsets(FILE_SIZE, 1);
+    let offsets = place_offsets(FILE_BYTES, 1);
     measure_places(|offset| places.read(offset), &offsets);
-    let order = &places.order;
+    let order = &places.offsets_in_order;
     for (at, offset) in offsets.iter().enumerate() {
         let visits: Vec<usize> = (0..order.len()).filter(|&it| order[it] == *offset).collect();
         let once = at == 0 || at == PLACE_COUNT - 1;
@@ -89,7 +89,7 @@ fn all_places_but_the_first_and_the_last_are_read_twice_with_another_between() {
 
 #[test]
 fn places_do_not_overlap_and_begin_on_whole_pages_of_the_file() {
-    let sizes = [STRETCH_BYTES * PLACE_COUNT as u64, FILE_SIZE, (1 << 40) + 12_345];
+    let sizes = [STRETCH_BYTES_MIN * PLACE_COUNT as u64, FILE_BYTES, (1 << 40) + 12_345];
     for (seed, size) in (0..50).zip(sizes.into_iter().cycle()) {
         let mut offsets = place_offsets(size, seed);
         offsets.sort_unstable();
@@ -99,7 +99,7 @@ fn places_do_not_overlap_and_begin_on_whole_pages_of_the_file() {
         assert!(offsets.windows(2).all(|pair| pair[0] + place <= pair[1]), "{size}: {offsets:?}");
         assert!(offsets[PLACE_COUNT - 1] + place <= size, "{size}: {offsets:?}");
     }
-    assert_ne!(place_offsets(FILE_SIZE, 1), place_offsets(FILE_SIZE, 2));
+    assert_ne!(place_offsets(FILE_BYTES, 1), place_offsets(FILE_BYTES, 2));
 }
 
 #[test]
@@ -110,5 +110,5 @@ fn too_few_pairs_and_failed_readings_give_a_reason() {
     let cause = "no such thing".to_owned();
     let expected = HiddenCache::NotProbed { why: NotProbed::NoDirectReads { cause } };
     let broken = |_| Err(io::Error::other("no such thing"));
-    assert_eq!(measure_places(broken, &place_offsets(FILE_SIZE, 1)), expected);
+    assert_eq!(measure_places(broken, &place_offsets(FILE_BYTES, 1)), expected);
 }

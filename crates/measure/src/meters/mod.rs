@@ -8,7 +8,9 @@
 
 use readlab_model::sample::Meter;
 pub(super) use readlab_system::process::tick_ns;
-use readlab_system::process::{Activity, Family, FamilyCounts, FamilyError, THREAD_COUNTERS, Unavailable};
+use readlab_system::process::{
+    CounterError, FamilyCounts, FamilyError, FaultsAndTicks, ProcessFamily, THREAD_COUNTERS,
+};
 use readlab_system::turn_counters::{TurnCounters, TurnCounts};
 use std::collections::BTreeMap;
 
@@ -22,7 +24,7 @@ const TICKS_MIN: u64 = 10;
 pub enum MeterError {
     /// The kernel does not show the counter, or does not show it to this user.
     #[error(transparent)]
-    Counter(#[from] Unavailable),
+    Counter(#[from] CounterError),
     /// A process of the contender's family does not show the counter, or the family is not known.
     #[error("{0}")]
     Family(FamilyError),
@@ -122,14 +124,14 @@ pub struct Meters {
 
 #[derive(Debug)]
 struct Counters {
-    family: Family,
-    turn: TurnCounters,
+    family: ProcessFamily,
+    turn_counters: TurnCounters,
 }
 
 #[derive(Debug)]
 struct Snapshot {
     counts: FamilyCounts,
-    turn: TurnCounts,
+    turn_counts: TurnCounts,
     /// Whether the high-water mark was reset before the turn.
     peak_reset: Result<(), MeterError>,
 }
@@ -145,8 +147,10 @@ impl Meters {
     /// its supervisor, processes that it leaves to the supervisor. If a meter cannot be opened,
     /// each of its readings gives the reason.
     pub fn open(pid: u32, supervisor: Option<u32>) -> Meters {
-        let counters =
-            Counters { family: Family::of_program(pid, supervisor), turn: TurnCounters::open(pid) };
+        let counters = Counters {
+            family: ProcessFamily::of_program(pid, supervisor),
+            turn_counters: TurnCounters::open(pid),
+        };
         Meters { before: counters.reset_and_read(), counters }
     }
 
@@ -173,9 +177,13 @@ impl Meters {
         MeterReadings {
             cpu_split: cpu_ns.and_then(|total_ns| split_cpu_time(total_ns, &activity.clone()?)),
             peak_rss_bytes: reaped_none.and_then(|()| self.counters.peak_rss(&after)),
-            minor_faults: turn.family_increase(|counts| counts.activity.clone().map(|it| it.faults()[0])),
+            minor_faults: turn.family_increase(|counts| {
+                counts.faults_and_ticks.clone().map(|it| it.minor_and_major_faults()[0])
+            }),
             child_minor_faults: activity.map(|it| it.child_minor_faults),
-            major_faults: turn.family_increase(|counts| counts.activity.clone().map(|it| it.faults()[1])),
+            major_faults: turn.family_increase(|counts| {
+                counts.faults_and_ticks.clone().map(|it| it.minor_and_major_faults()[1])
+            }),
             device_read_bytes: turn
                 .family_increase(|counts| counts.io.clone().map(|io| io.read_from_devices)),
             whole_turn: turn.whole_turn(),
@@ -191,14 +199,14 @@ impl Counters {
 
     /// Reads every counter, in the same order at both ends of a turn.
     fn read(&self, peak_reset: Result<(), MeterError>) -> Snapshot {
-        Snapshot { counts: self.family.counts(), turn: self.turn.read(), peak_reset }
+        Snapshot { counts: self.family.counts(), turn_counts: self.turn_counters.read(), peak_reset }
     }
 
     /// The high-water mark, which is meaningful only if it was reset.
     fn peak_rss(&self, after: &Snapshot) -> MeterReading {
         after.peak_reset.clone()?;
-        if after.counts.activity.as_ref().is_ok_and(|activity| activity.has_ended) {
-            return Err(Unavailable::Ended { pid: self.family.program() }.into());
+        if after.counts.faults_and_ticks.as_ref().is_ok_and(|activity| activity.has_ended) {
+            return Err(CounterError::Ended { pid: self.family.program_pid() }.into());
         }
         Ok(self.family.peak_rss_bytes()?)
     }
@@ -213,14 +221,14 @@ impl SnapshotPair<'_> {
         after?.checked_sub(before).ok_or(MeterError::Lost)
     }
 
-    fn activity(self) -> Result<Activity, MeterError> {
-        let after = self.after.counts.activity.clone()?;
-        Ok(after.since(&self.before.counts.activity.clone()?))
+    fn activity(self) -> Result<FaultsAndTicks, MeterError> {
+        let after = self.after.counts.faults_and_ticks.clone()?;
+        Ok(after.since(&self.before.counts.faults_and_ticks.clone()?))
     }
 
     /// The kernel's counters of threads, summed over all threads of the family.
     fn thread_counters(self) -> Vec<(Meter, MeterReading)> {
-        let [before, after] = [self.before, self.after].map(|end| end.counts.waits.as_ref());
+        let [before, after] = [self.before, self.after].map(|end| end.counts.counts_by_thread.as_ref());
         match after.and_then(|after| Ok((after, before?))) {
             Ok((after, before)) => {
                 after.since(before).map(|(meter, count)| (meter, count.map_err(MeterError::from))).collect()
@@ -230,7 +238,8 @@ impl SnapshotPair<'_> {
     }
 
     fn whole_turn(self) -> WholeTurnCounts {
-        // A reaped child has caused page faults; without a reaped child no time here is in ticks.
+        // Every child causes page faults, so without faults of children none was reaped. Only the
+        // CPU time of reaped children is in ticks.
         let ran_others = self.activity().is_ok_and(|activity| activity.child_minor_faults > 0);
         WholeTurnCounts {
             cpu_ns: self.family_increase(FamilyCounts::cpu_ns_with_reaped),
@@ -243,13 +252,13 @@ impl SnapshotPair<'_> {
 
     /// Counters of readlab itself, of the machine and of control groups.
     fn turn_counters(self) -> impl Iterator<Item = (Meter, MeterReading)> {
-        let increases = self.after.turn.since(&self.before.turn).into_iter();
+        let increases = self.after.turn_counts.since(&self.before.turn_counts).into_iter();
         increases.map(|(meter, count)| (meter, count.map_err(MeterError::from)))
     }
 }
 
 /// Splits an exact total in the proportion of clock ticks.
-fn split_cpu_time(total_ns: u64, activity: &Activity) -> Result<CpuSplit, MeterError> {
+fn split_cpu_time(total_ns: u64, activity: &FaultsAndTicks) -> Result<CpuSplit, MeterError> {
     let ticks = activity.user_ticks + activity.system_ticks;
     if ticks < TICKS_MIN {
         return Err(MeterError::TooFewTicks { ticks });

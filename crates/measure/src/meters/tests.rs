@@ -17,7 +17,7 @@ fn cold_file() -> Option<(TempDir, PathBuf)> {
     disk_file(&vec![0x41; 8 << 20], |backing| backing != Backing::Memory)
 }
 
-fn metered(file: &Path) -> (ForkedProcess, Meters) {
+fn metered_process(file: &Path) -> (ForkedProcess, Meters) {
     let process = ForkedProcess::start(file);
     let meters = Meters::open(process.pid(), None);
     (process, meters)
@@ -27,7 +27,7 @@ fn metered(file: &Path) -> (ForkedProcess, Meters) {
 fn peak_memory_and_page_faults_are_of_this_turn_and_not_of_an_earlier_one() {
     // The process begins as large as the test that it was forked from, so peaks are compared with
     // each other; the margin covers the kernel's approximate counters.
-    let (mut process, mut meters) = metered(Path::new("/dev/null"));
+    let (mut process, mut meters) = metered_process(Path::new("/dev/null"));
     let idle = meters.end().peak_rss_bytes.unwrap();
     process.execute(ForkCommand::Touch64MiB);
     let touched = meters.end();
@@ -46,7 +46,7 @@ fn peak_memory_and_page_faults_are_of_this_turn_and_not_of_an_earlier_one() {
 #[test]
 fn bytes_from_the_device_are_counted_once_and_cached_bytes_are_not_counted() {
     let Some((_folder, path)) = cold_file() else { return };
-    let (mut process, mut meters) = metered(&path);
+    let (mut process, mut meters) = metered_process(&path);
     process.execute(ForkCommand::ReadFile);
     let cold = meters.end().device_read_bytes.unwrap();
     assert!((8 * MIB..9 * MIB).contains(&cold), "{cold}");
@@ -58,7 +58,7 @@ fn bytes_from_the_device_are_counted_once_and_cached_bytes_are_not_counted() {
 #[test]
 fn a_reaped_child_counts_in_bytes_and_page_faults_and_other_meters_are_missing() {
     let Some((_folder, path)) = cold_file() else { return };
-    let (mut process, mut meters) = metered(&path);
+    let (mut process, mut meters) = metered_process(&path);
     process.execute(ForkCommand::ReadFileInChild);
     let metered = meters.end();
     assert!(metered.device_read_bytes.unwrap() >= 8 * MIB);
@@ -106,7 +106,7 @@ fn the_cpu_time_of_a_contender_behind_a_script_is_counted() {
     let piped = std::process::Stdio::piped;
     let mut script = script.stdin(piped()).stdout(piped()).spawn().unwrap();
     let (mut go, mut done) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
-    let has_child = || process::all().iter().any(|process| process.parent == script.id());
+    let has_child = || process::all_processes().iter().any(|process| process.parent == script.id());
     while !has_child() {
         std::thread::yield_now();
     }
@@ -126,7 +126,7 @@ fn the_cpu_time_of_a_contender_behind_a_script_is_counted() {
 #[test]
 fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
     let program = std::env::current_exe().unwrap();
-    let (mut process, mut meters) = metered(&program);
+    let (mut process, mut meters) = metered_process(&program);
     process.execute(ForkCommand::ReadFile);
     let whole = meters.end().whole_turn;
     let size = std::fs::metadata(&program).unwrap().len();
@@ -136,7 +136,7 @@ fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
 
 #[test]
 fn cpu_time_is_exact_and_user_and_system_time_add_up_to_it() {
-    let (mut process, mut meters) = metered(Path::new("/dev/null"));
+    let (mut process, mut meters) = metered_process(Path::new("/dev/null"));
     assert!(matches!(meters.end().cpu_split, Err(MeterError::TooFewTicks { .. })));
     meters.begin();
     process.execute(ForkCommand::Burn);
@@ -150,7 +150,7 @@ fn cpu_time_is_exact_and_user_and_system_time_add_up_to_it() {
 
 #[test]
 fn time_taken_by_other_work_is_metered_or_has_a_reason() {
-    let (mut process, mut meters) = metered(Path::new("/dev/null"));
+    let (mut process, mut meters) = metered_process(Path::new("/dev/null"));
     process.execute(ForkCommand::Burn);
     let others = meters.end().other_meters;
     let counted = [Meter::DelayedNs, Meter::LabDelayedNs, Meter::Preemptions, Meter::StealNs];
@@ -159,7 +159,7 @@ fn time_taken_by_other_work_is_metered_or_has_a_reason() {
     let is_counted = std::fs::read("/proc/pressure/cpu").is_ok();
     assert_eq!(meters.end().other_meters[&Meter::CpuPressureNs].is_ok(), is_counted);
     process.exit();
-    process.reap();
+    process.kill_and_reap();
     let ended = meters.end().other_meters;
     assert!(ended[&Meter::DelayedNs].is_err() && ended[&Meter::Preemptions].is_err());
     assert!(ended[&Meter::StealNs].is_ok());
@@ -167,26 +167,27 @@ fn time_taken_by_other_work_is_metered_or_has_a_reason() {
 
 #[test]
 fn meters_of_a_process_that_ended_give_reasons_and_not_zeros() {
-    let (mut process, mut meters) = metered(Path::new("/dev/null"));
+    let (mut process, mut meters) = metered_process(Path::new("/dev/null"));
     let pid = process.pid();
     process.exit();
     let zombie = meters.end();
-    assert_eq!(zombie.peak_rss_bytes, Err(Unavailable::Ended { pid }.into()));
+    assert_eq!(zombie.peak_rss_bytes, Err(CounterError::Ended { pid }.into()));
     assert!(zombie.device_read_bytes.is_ok(), "a zombie's input is still known");
-    process.reap();
+    process.kill_and_reap();
     meters.begin();
     let ended = meters.end();
     for reading in [ended.whole_turn.cpu_ns, ended.minor_faults, ended.major_faults, ended.device_read_bytes]
     {
-        assert_eq!(reading, Err(Unavailable::Ended { pid }.into()));
+        assert_eq!(reading, Err(CounterError::Ended { pid }.into()));
     }
-    assert_eq!(Meters::open(pid, None).end().minor_faults, Err(Unavailable::Ended { pid }.into()));
+    assert_eq!(Meters::open(pid, None).end().minor_faults, Err(CounterError::Ended { pid }.into()));
 }
 
 #[test]
 fn the_split_of_cpu_time_needs_ticks_and_never_overflows() {
-    let idle = process::Family::of_program(std::process::id(), None).counts().activity.unwrap();
-    let ticks = |user_ticks, system_ticks| Activity { user_ticks, system_ticks, ..idle };
+    let idle =
+        process::ProcessFamily::of_program(std::process::id(), None).counts().faults_and_ticks.unwrap();
+    let ticks = |user_ticks, system_ticks| FaultsAndTicks { user_ticks, system_ticks, ..idle };
     assert_eq!(split_cpu_time(90, &ticks(4, 5)), Err(MeterError::TooFewTicks { ticks: 9 }));
     assert_eq!(split_cpu_time(1001, &ticks(9, 1)), Ok(CpuSplit { user_ns: 900, system_ns: 101 }));
     assert_eq!(

@@ -13,23 +13,24 @@ pub use readlab_record::{Budget, Focus, Rules};
 use readlab_record::{Contest, Outcome, Trial};
 use readlab_roster::methods::ResolvedMethod;
 
-/// Number of fills of the cache for which one process of a contender runs. Each fill puts the
-/// file's pages at other places in memory, and each process has its own pages at other places; both
-/// change the times. Processes differ much less than fills: METHOD.md has the measurement.
+/// Number of fills of the cache for which one process of a contender runs. Each fill places the
+/// file's pages elsewhere in memory, and each process has its own pages elsewhere; either changes
+/// the times. The times of processes differ much less than those of fills: METHOD.md has the
+/// measurement.
 pub const FILLS_PER_START: u32 = 5;
 
-/// Smallest number of rounds of every state under an advised budget. The methods of a language also
-/// have at least this many rounds until the difference of their times is clear. With few trials the
-/// pooled estimate of the noise is poor, so intervals are wide in fewer rounds.
+/// Smallest number of rounds of every state under an advised budget. The usual and the best method
+/// of a language also have this many rounds, unless the difference of their times is clear earlier.
+/// With few trials the pooled estimate of the noise is poor, so fewer rounds give wide intervals.
 pub const ROUNDS_MIN: u32 = 5;
 
 /// Smallest number of rounds of a state under an advised budget in a race of more than
-/// [`FEW_TRIALS`] trials: the noise estimate is pooled over all trials, so every ratio has an
+/// [`FEW_TRIALS_MAX`] trials: the noise estimate is pooled over all trials, so every ratio has an
 /// interval after two rounds, and most differences are clear.
-const ROUNDS_MIN_OF_MANY: u32 = 2;
+const ROUNDS_MIN_OF_MANY_TRIALS: u32 = 2;
 
 /// Largest number of trials whose pooled noise estimate is too poor for two rounds.
-const FEW_TRIALS: usize = 3;
+const FEW_TRIALS_MAX: usize = 3;
 
 /// Divisor of a state's time under a firm budget. The quotient is reserved for counting system
 /// calls and allocations of contenders.
@@ -39,7 +40,7 @@ const COUNTING_TIME_DIVISOR: u64 = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedTrial {
     pub trial: Trial,
-    pub choice: ResolvedMethod,
+    pub resolved_method: ResolvedMethod,
     /// How the contender becomes warm after each start.
     pub warmup: Warmup,
     /// Whether the contender collects garbage between a turn's readings and its answer.
@@ -47,7 +48,7 @@ pub struct PlannedTrial {
     pub role: Role,
     /// The block of each round in which the trial is read. Trials of one block are read under the
     /// same settings of the system.
-    pub block: usize,
+    pub block_index: usize,
     /// Whether this is the first trial of something that the user named. If time is short, this
     /// trial is read once before any other trial is read twice.
     pub is_first_named: bool,
@@ -82,7 +83,7 @@ pub struct Plan {
     /// The trials that can be measured.
     pub trials: Vec<PlannedTrial>,
     /// The trials that were selected and cannot be measured here, with the reason.
-    pub absent: Vec<(Trial, Outcome)>,
+    pub absent_trials: Vec<(Trial, Outcome)>,
     pub states: Vec<CacheState>,
     pub rules: Rules,
 }
@@ -98,7 +99,8 @@ impl PlannedTrial {
 impl Plan {
     pub fn set_baseline(&mut self, id: &TrialId) {
         let is_exact = self.trials.iter().any(|planned| planned.trial.id == *id);
-        // A resumed plan also names settings that the user's name left to the contender.
+        // The ids of a resumed plan also contain settings that the user's name left to the
+        // contender, so no id may be exactly that name.
         let is_named = |other: &TrialId| if is_exact { other == id } else { other.method == id.method };
         let named = self.trials.iter_mut().filter(|planned| is_named(&planned.trial.id));
         named.for_each(|planned| planned.role = Role::Baseline);
@@ -108,7 +110,7 @@ impl Plan {
     /// adjacent, so that a trial for which there is no time is left out on both targets.
     pub fn joined_with(mut self, other: Plan) -> Plan {
         self.trials.extend(other.trials);
-        self.absent.extend(other.absent);
+        self.absent_trials.extend(other.absent_trials);
         let is_new = |state: &CacheState| !self.states.contains(state);
         let states: Vec<CacheState> = other.states.into_iter().filter(is_new).collect();
         self.states.extend(states);
@@ -125,7 +127,7 @@ impl Plan {
 
     /// Renumbers all trials; those that can be measured come first.
     pub fn number_trials(&mut self) {
-        let absent = self.absent.iter_mut().map(|(trial, _)| trial);
+        let absent = self.absent_trials.iter_mut().map(|(trial, _)| trial);
         let planned = self.trials.iter_mut().map(|planned| &mut planned.trial);
         planned.chain(absent).enumerate().for_each(|(index, trial)| trial.index = TrialIndex::new(index));
     }
@@ -134,7 +136,8 @@ impl Plan {
     /// If the plan has no trial of this index.
     pub fn planned_trial(&self, trial: TrialIndex) -> &PlannedTrial {
         let is_it = |planned: &&PlannedTrial| planned.trial.index == trial;
-        // A sweep has thousands of trials, and most plans number theirs in order.
+        // The binary search is fast for the thousands of trials of a sweep, and finds the trial in
+        // every plan that numbers its trials in order.
         let in_order = self.trials.binary_search_by_key(&trial, |planned| planned.trial.index);
         let found = in_order.ok().map(|at| &self.trials[at]);
         let found = found.or_else(|| self.trials.iter().find(is_it));
@@ -158,11 +161,11 @@ impl Plan {
     pub fn rounds_min(&self, state: CacheState) -> u32 {
         let is_ranked = |planned: &&PlannedTrial| planned.trial.state == state && !planned.trial.is_control();
         let ranked = self.trials.iter().filter(is_ranked).count();
-        let is_race_of_many = self.rules.focus == Focus::First && ranked > FEW_TRIALS;
-        if is_race_of_many { ROUNDS_MIN_OF_MANY } else { ROUNDS_MIN }
+        let is_race_of_many = self.rules.focus == Focus::First && ranked > FEW_TRIALS_MAX;
+        if is_race_of_many { ROUNDS_MIN_OF_MANY_TRIALS } else { ROUNDS_MIN }
     }
 
-    /// The time for the rounds of a state that has this time in all, in nanoseconds.
+    /// The part of a state's time that its rounds may take.
     pub fn rounds_ns(&self, state_ns: u64) -> u64 {
         match self.rules.budget {
             Budget::Firm(_) => state_ns - state_ns / COUNTING_TIME_DIVISOR,
@@ -172,12 +175,12 @@ impl Plan {
 
     /// Number of blocks of each round; 1 if no settings of the system are raced.
     pub fn block_count(&self) -> usize {
-        self.trials.iter().map(|planned| planned.block + 1).max().unwrap_or(1)
+        self.trials.iter().map(|planned| planned.block_index + 1).max().unwrap_or(1)
     }
 
-    /// The order of one round: `live`, indexes into a list of trials, shuffled. The order depends
-    /// only on the seed, the state and the round, so that it can be reproduced. Blocks are shuffled
-    /// too, and the trials of a block stay together.
+    /// The order of one round: the indexes of trials in `live`, shuffled. The order depends only on
+    /// the seed, the state and the round, so that it can be reproduced. Blocks are shuffled too,
+    /// and the trials of a block stay together; `block_of` returns the block of a trial.
     pub fn round_order(
         &self,
         state: CacheState,
@@ -199,13 +202,13 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{COLD, WARM, plan, rules_of_runs};
+    use super::testing::{COLD, WARM, plan, rules_for_readings};
     use super::*;
 
     #[test]
     fn a_joined_plan_has_the_same_trial_of_two_targets_side_by_side() {
-        let here = plan(rules_of_runs(3), &[("a", COLD), ("b", COLD), ("a", WARM)]);
-        let mut there = plan(rules_of_runs(3), &[("b", COLD), ("c", COLD), ("a", COLD), ("a", WARM)]);
+        let here = plan(rules_for_readings(3), &[("a", COLD), ("b", COLD), ("a", WARM)]);
+        let mut there = plan(rules_for_readings(3), &[("b", COLD), ("c", COLD), ("a", COLD), ("a", WARM)]);
         there.trials = there.trials.iter().map(|planned| planned.on_target(TargetIndex::new(1))).collect();
         let both = here.joined_with(there);
         let trials = both.trials.iter().map(|planned| &planned.trial);

@@ -12,17 +12,17 @@ pub const WARM: CacheState = CacheState::Warm;
 pub const COLD: CacheState = CacheState::Cold;
 
 /// Rules by which a trial is settled after exactly `n` readings.
-pub fn rules_of_runs(n: u32) -> Rules {
+pub fn rules_for_readings(n: u32) -> Rules {
     Rules {
-        warmup: 1,
-        min_runs: n,
-        max_runs: n,
+        warmup_readings: 1,
+        min_readings: n,
+        max_readings: n,
         max_time: Nanos(u64::MAX),
         precision: -1.0,
-        fills: 1,
+        min_fills: 1,
         budget: Budget::Firm(Nanos(u64::MAX)),
         seed: 42,
-        counts: 1,
+        counting_runs: 1,
         focus: Focus::Everything,
         indifference: 0.0,
     }
@@ -34,7 +34,7 @@ pub fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
     states.dedup();
     let planned = |(index, &(name, state))| planned_trial(index, name, state);
     let trials = trials.iter().enumerate().map(planned).collect();
-    Plan { trials, absent: Vec::new(), states, rules }
+    Plan { trials, absent_trials: Vec::new(), states, rules }
 }
 
 fn planned_trial(index: usize, name: &str, state: CacheState) -> PlannedTrial {
@@ -42,7 +42,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> PlannedTrial {
         "null" | "resident" | "device" => Cache::None,
         _ => Cache::Through,
     };
-    let Line::Trial(trial) = testing::trial(index, &format!("rust/{name}"), state, cache) else {
+    let Line::Trial(trial) = testing::trial_line(index, &format!("rust/{name}"), state, cache) else {
         unreachable!("it is the line of a trial")
     };
     let method = MethodLine { cache, ..MethodLine::plain(name, "") };
@@ -50,11 +50,11 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> PlannedTrial {
     let (trial, warmup, role) = (*trial, Warmup::Readings, Role::Candidate);
     PlannedTrial {
         trial,
-        choice,
+        resolved_method: choice,
         warmup,
         collects_garbage: false,
         role,
-        block: 0,
+        block_index: 0,
         is_first_named: false,
         wait_reason: None,
     }

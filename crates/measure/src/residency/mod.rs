@@ -43,11 +43,11 @@ pub struct ResidencyProof {
     /// Number of pages of the file, or of the part that is the target.
     pub file_pages: u64,
     /// Pages that were checked: all pages, or only the probed ones.
-    pub pages: u64,
+    pub checked_pages: u64,
     /// Checked pages that were in the page cache.
-    pub resident: u64,
+    pub resident_pages: u64,
     /// Dirty pages; `None` if the means does not count them.
-    pub dirty: Option<u64>,
+    pub dirty_pages: Option<u64>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -58,8 +58,8 @@ pub enum ResidencyError {
     Unknown { path: PathBuf, reason: &'static str },
 }
 
-/// A device on which cachestat(2) counts the pages of a file, and its file system: for other files
-/// on this device, neither must be examined again.
+/// A device on which cachestat(2) counts the pages of a file, and its file system. For other files
+/// on this device, the means and the file system are not examined again.
 #[derive(Debug, Clone, Copy)]
 pub struct CountedDevice {
     device: DeviceNumber,
@@ -68,7 +68,7 @@ pub struct CountedDevice {
 
 /// A file whose resident pages can be counted repeatedly.
 #[derive(Debug)]
-pub struct Residency {
+pub struct ResidencyProver {
     pub(super) path: PathBuf,
     /// Status of the file when it was opened; only for a file that is checked once.
     status_at_open: Option<FileStatus>,
@@ -83,25 +83,25 @@ pub struct Residency {
 impl ResidencyProof {
     /// Share of the file's pages that are in the page cache, 0 to 1. Exactly 0 or 1 only if none or
     /// all of the checked pages are resident. `None` for an empty file, which has no pages.
-    pub fn share(&self) -> Option<f64> {
-        (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
+    pub fn resident_share(&self) -> Option<f64> {
+        (self.checked_pages > 0).then(|| self.resident_pages as f64 / self.checked_pages as f64)
     }
 
     /// Bytes of the checked pages that were in the page cache.
     pub fn resident_bytes(&self) -> u64 {
-        self.resident.saturating_mul(page_bytes())
+        self.resident_pages.saturating_mul(page_bytes())
     }
 
     pub fn is_cold(&self) -> bool {
-        self.resident == 0
+        self.resident_pages == 0
     }
 
     pub fn is_warm(&self) -> bool {
-        self.resident == self.pages
+        self.resident_pages == self.checked_pages
     }
 
     pub fn is_estimate(&self) -> bool {
-        self.pages < self.file_pages
+        self.checked_pages < self.file_pages
     }
 
     /// The sum of the proofs of two files; its means is the weaker of the two.
@@ -110,9 +110,9 @@ impl ResidencyProof {
         ResidencyProof {
             means: if is_weaker { other.means } else { self.means },
             file_pages: self.file_pages + other.file_pages,
-            pages: self.pages + other.pages,
-            resident: self.resident + other.resident,
-            dirty: self.dirty.zip(other.dirty).map(|(one, two)| one + two),
+            checked_pages: self.checked_pages + other.checked_pages,
+            resident_pages: self.resident_pages + other.resident_pages,
+            dirty_pages: self.dirty_pages.zip(other.dirty_pages).map(|(one, two)| one + two),
         }
     }
 }
@@ -124,19 +124,19 @@ impl fmt::Display for ResidencyProof {
             _ if self.is_estimate() => "probed pages",
             _ => "pages",
         };
-        write!(f, "{} of {} {kind} resident", self.resident, self.pages)
+        write!(f, "{} of {} {kind} resident", self.resident_pages, self.checked_pages)
     }
 }
 
-impl Residency {
+impl ResidencyProver {
     /// Opens the file read-only and chooses the first means that reports true values here.
-    pub fn open(path: &Path) -> Result<Residency, ResidencyError> {
-        Residency::from_file(path, open_file(path)?)
+    pub fn open(path: &Path) -> Result<ResidencyProver, ResidencyError> {
+        ResidencyProver::from_file(path, open_file(path)?)
     }
 
-    fn from_file(path: &Path, file: File) -> Result<Residency, ResidencyError> {
+    fn from_file(path: &Path, file: File) -> Result<ResidencyProver, ResidencyError> {
         let filesystem = Filesystem::read(&file).map_err(call_failed(path, "fstatfs"))?;
-        let is_counted = || page_cache::count(&file, &(0..1)).map(|counted| counted.is_some());
+        let is_counted = || page_cache::count_by_cachestat(&file, &(0..1)).map(|counted| counted.is_some());
         let means = match filesystem.backing {
             // A user who may only write the file cannot use mincore(2) here, because it checks the
             // lower file.
@@ -151,7 +151,7 @@ impl Residency {
             _ if page_cache::mincore_is_true(&file, path) => ResidencyMeans::Map,
             _ => ResidencyMeans::Probe,
         };
-        Residency::open_with(path, file, filesystem, means)
+        ResidencyProver::open_with_means(path, file, filesystem, means)
     }
 
     /// Opens one of many files, each of which is checked once. On a known device this needs fewer
@@ -159,15 +159,15 @@ impl Residency {
     pub fn open_for_one_check(
         path: &Path,
         known: Option<CountedDevice>,
-    ) -> Result<Residency, ResidencyError> {
-        let Some(CountedDevice { device, filesystem }) = known else { return Residency::open(path) };
+    ) -> Result<ResidencyProver, ResidencyError> {
+        let Some(CountedDevice { device, filesystem }) = known else { return ResidencyProver::open(path) };
         let file = open_file(path)?;
         let status = FileStatus::read(&file).map_err(call_failed(path, "fstat"))?;
         if status.device != device || status.kind != FileKind::Regular {
-            return Residency::from_file(path, file);
+            return ResidencyProver::from_file(path, file);
         }
-        let of_device = Residency::open_with(path, file, filesystem, ResidencyMeans::Count)?;
-        Ok(Residency { status_at_open: Some(status), ..of_device })
+        let of_device = ResidencyProver::open_with_means(path, file, filesystem, ResidencyMeans::Count)?;
+        Ok(ResidencyProver { status_at_open: Some(status), ..of_device })
     }
 
     /// The file's device, so that other files there can be opened faster; `None` if cachestat(2)
@@ -184,23 +184,30 @@ impl Residency {
     }
 
     /// Opens a file with a given means, even if a better means exists.
-    fn open_with(
+    fn open_with_means(
         path: &Path,
         file: File,
         filesystem: Filesystem,
         means: ResidencyMeans,
-    ) -> Result<Residency, ResidencyError> {
+    ) -> Result<ResidencyProver, ResidencyError> {
         if means == ResidencyMeans::Probe {
             // A probe of a page that is not resident makes the kernel read ahead; with readahead
             // enabled it would fetch far more than one page.
             page_cache::disable_readahead(&file).map_err(call_failed(path, "posix_fadvise"))?;
         }
-        Ok(Residency { path: path.to_owned(), status_at_open: None, file, part: None, filesystem, means })
+        Ok(ResidencyProver {
+            path: path.to_owned(),
+            status_at_open: None,
+            file,
+            part: None,
+            filesystem,
+            means,
+        })
     }
 
     /// Counts only a part of the file, which begins at a page boundary.
-    pub fn limited_to_part(self, part: Option<Part>) -> Residency {
-        Residency { part, ..self }
+    pub fn limited_to_part(self, part: Option<Part>) -> ResidencyProver {
+        ResidencyProver { part, ..self }
     }
 
     /// The byte range whose pages are counted, cut at the end of the file.
@@ -216,29 +223,34 @@ impl Residency {
     pub fn prove(&self) -> Result<ResidencyProof, ResidencyError> {
         let range = self.range().map_err(call_failed(&self.path, "fstat"))?;
         let file_pages = (range.end - range.start).div_ceil(page_bytes());
-        let empty =
-            ResidencyProof { means: self.means, file_pages, pages: file_pages, resident: 0, dirty: None };
+        let empty = ResidencyProof {
+            means: self.means,
+            file_pages,
+            checked_pages: file_pages,
+            resident_pages: 0,
+            dirty_pages: None,
+        };
         if range.is_empty() {
             return Ok(empty);
         }
         match self.means {
             ResidencyMeans::Count => {
-                let counted = page_cache::count(&self.file, &range);
+                let counted = page_cache::count_by_cachestat(&self.file, &range);
                 let Some(counted) = counted.map_err(call_failed(&self.path, "cachestat"))? else {
                     return self.prove_by_other_means();
                 };
                 // The file may have grown since its size was read; a share above 1 is meaningless.
                 let resident = counted.resident.min(file_pages);
-                Ok(ResidencyProof { resident, dirty: Some(counted.dirty), ..empty })
+                Ok(ResidencyProof { resident_pages: resident, dirty_pages: Some(counted.dirty), ..empty })
             }
             ResidencyMeans::Map => {
                 let whole = page_cache::count_by_mincore(&self.file, range.clone())
                     .map_err(call_failed(&self.path, "mincore"))?;
                 // Only cachestat(2) counts pages that are being read into memory, and only
                 // mincore(2) counts pages of a file that FUSE passes through.
-                let counted = page_cache::count(&self.file, &range).ok().flatten();
+                let counted = page_cache::count_by_cachestat(&self.file, &range).ok().flatten();
                 let resident = counted.map_or(whole, |counted| counted.resident.max(whole)).min(file_pages);
-                Ok(ResidencyProof { resident, ..empty })
+                Ok(ResidencyProof { resident_pages: resident, ..empty })
             }
             // Lookups are only used for names, never for a file.
             ResidencyMeans::Probe | ResidencyMeans::Lookup => self.probe(range.start, file_pages),
@@ -248,7 +260,7 @@ impl Residency {
     /// Proves by another means, if cachestat(2) counts pages of other files on this device but not
     /// of this file: some kernels count only for users who may write the file.
     fn prove_by_other_means(&self) -> Result<ResidencyProof, ResidencyError> {
-        let again = Residency::open(&self.path)?.limited_to_part(self.part);
+        let again = ResidencyProver::open(&self.path)?.limited_to_part(self.part);
         if again.means == ResidencyMeans::Count {
             return Err(self.unknown_error("the kernel stopped counting its pages with cachestat"));
         }
@@ -260,14 +272,21 @@ impl Residency {
         let pages = file_pages.min(PROBES_MAX);
         let offset = |nth| start + probed_page(nth, pages, file_pages) * page_bytes();
         let offsets: Vec<u64> = (0..pages).map(offset).collect();
-        let resident = page_cache::probe(&self.file, &offsets).map_err(call_failed(&self.path, "preadv2"))?;
+        let resident = page_cache::count_by_nowait_reads(&self.file, &offsets)
+            .map_err(call_failed(&self.path, "preadv2"))?;
         let Some(resident) = resident else {
             return Err(self.unknown_error(
                 "cachestat and mincore report it only to those who may write the file, and the file system has \
                  no reads that do not wait",
             ));
         };
-        Ok(ResidencyProof { means: ResidencyMeans::Probe, file_pages, pages, resident, dirty: None })
+        Ok(ResidencyProof {
+            means: ResidencyMeans::Probe,
+            file_pages,
+            checked_pages: pages,
+            resident_pages: resident,
+            dirty_pages: None,
+        })
     }
 
     fn unknown_error(&self, reason: &'static str) -> ResidencyError {

@@ -28,7 +28,7 @@ struct BeatenLimit {
 }
 
 impl Run<'_> {
-    /// Measures the controls again that a reading beats, while there is time.
+    /// Measures again each control that a trial beats, while there is time.
     pub(super) fn remeasure_beaten_limits(&mut self, state_run: &StateRun) -> RunResult {
         for beaten in self.beaten_limits(&state_run.progresses) {
             let is_up = self.is_firm_time_up(&state_run.clock)?;
@@ -79,18 +79,18 @@ impl Run<'_> {
     ) -> Option<usize> {
         let own = &self.planned_trial(reading).trial;
         let applies = match kind {
-            LimitKind::Memory => own.work.touches_bytes() && own.decodes.is_none(),
-            LimitKind::Decoding => own.decodes.is_some(),
+            LimitKind::Memory => own.work.touches_bytes() && own.decoded_format.is_none(),
+            LimitKind::Decoding => own.decoded_format.is_some(),
             _ => true,
         };
-        let workers = own.threads().max(reading.processors());
+        let workers = own.thread_count().max(reading.busy_processor_count());
         let fits = |it: &TrialProgress| {
             let control = &self.planned_trial(it).trial;
             let visits = kind != LimitKind::Memory || control.work.touches_bytes();
-            let same =
-                control.target == own.target && (kind == LimitKind::Device || control.decodes == own.decodes);
-            let enough = kind == LimitKind::Device || control.threads() >= workers;
-            !it.has_ended && control.limit() == Some(kind) && visits && same && enough
+            let same = control.target == own.target
+                && (kind == LimitKind::Device || control.decoded_format == own.decoded_format);
+            let enough = kind == LimitKind::Device || control.thread_count() >= workers;
+            !it.has_ended && control.limit_kind() == Some(kind) && visits && same && enough
         };
         let controls = progresses.iter().enumerate().filter(|(_, it)| applies && fits(it));
         // Every control of the device shows a rate that the device can reach. The fastest one is
@@ -99,12 +99,13 @@ impl Run<'_> {
             |it: &TrialProgress| self.median_rate(kind, it).map_or(u64::MAX, |rate| u64::MAX - whole(rate));
         let best = controls.min_by_key(|(_, it)| match kind {
             LimitKind::Device => (0, fastest(it)),
-            _ => (self.planned_trial(it).trial.threads(), fastest(it)),
+            _ => (self.planned_trial(it).trial.thread_count(), fastest(it)),
         });
         best.map(|(at, _)| at)
     }
 
-    /// Whether a reading is so much faster than a control that their intervals do not overlap.
+    /// Whether a trial is faster than a control by more than [`Limit::BEYOND_FACTOR`], and their
+    /// intervals do not overlap.
     fn is_clearly_faster(&self, kind: LimitKind, reading: &TrialProgress, control: &TrialProgress) -> bool {
         let rates = self.median_rate(kind, reading).zip(self.median_rate(kind, control));
         let interval =
@@ -119,7 +120,7 @@ impl Run<'_> {
     /// Whether the kernel fetches many more bytes than a trial reads.
     fn fetches_more_than_it_reads(&self, it: &TrialProgress) -> bool {
         let asked_bytes = float(self.visited_bytes(it.trial));
-        let wall_ns = stats::median(it.walls.iter().map(|wall| wall.value));
+        let wall_ns = stats::median(it.wall_times.iter().map(|wall| wall.value));
         let fetched_bytes = self.median_rate(LimitKind::Device, it).zip(wall_ns);
         let fetched_bytes = fetched_bytes.map(|(bytes_per_s, wall_ns)| bytes_per_s * wall_ns / 1e9);
         asked_bytes > 0.0 && fetched_bytes.is_some_and(|bytes| bytes > FETCHED_RATIO_MAX * asked_bytes)
@@ -133,9 +134,9 @@ impl Run<'_> {
         }
         let trial = &self.planned_trial(it).trial;
         let Some(bytes) = self.sampler.bytes_per_reading(it.trial) else { return Vec::new() };
-        let bytes = float(bytes.saturating_mul(trial.readers()));
+        let bytes = float(bytes.saturating_mul(trial.reader_count()));
         let rate = |wall: &Observation| Observation { value: bytes * 1e9 / wall.value.max(1.0), ..*wall };
-        it.walls.iter().map(rate).collect()
+        it.wall_times.iter().map(rate).collect()
     }
 
     fn median_rate(&self, kind: LimitKind, it: &TrialProgress) -> Option<f64> {
@@ -167,7 +168,7 @@ impl Run<'_> {
         let mut again = TrialProgress::new(control);
         let state = self.plan.planned_trial(control).trial.state;
         for round in 0..ROUNDS_MIN {
-            self.sink.announce_step(Step::Turn { trial: control, round, position: 0, of: 1 });
+            self.sink.announce_step(Step::Turn { trial: control, round, position: 0, trial_count: 1 });
             let slot = Slot { round, fill: round, ..Slot::unrecorded(state) };
             let taken = attempt::take_until_proven(self.sampler, control, &slot, |_, _| RunResult::Ok(()))?;
             match taken {
@@ -179,13 +180,13 @@ impl Run<'_> {
             }
             self.write_notes()?;
             // The rounds have already recorded why a meter could not be read.
-            self.sampler.missing_meters();
+            self.sampler.drain_missing_meters();
         }
         Ok(again)
     }
 
     /// The limit shown by the further readings of a control; `None` if they show none. `by` is the
-    /// reading that beat the control.
+    /// trial that beat the control.
     fn limit_of_control(&self, kind: LimitKind, again: &TrialProgress, by: &TrialProgress) -> Option<Limit> {
         let trial = &self.planned_trial(again).trial;
         let rates = self.rates(kind, again);
@@ -196,12 +197,12 @@ impl Run<'_> {
             target: trial.target,
             state: Some(trial.state),
             trial: Some(trial.index),
-            threads: trial.threads(),
+            threads: trial.thread_count(),
             unit: LimitUnit::BytesPerSecond,
             value: whole(self.median_rate(kind, again)?),
             ci95: ends.map(|ends| [whole(ends.low), whole(ends.high)]),
             samples: rates.iter().map(|it| whole(it.value)).collect(),
-            how: format!(
+            how_measured: format!(
                 "measured again after the rounds, as {} was faster",
                 self.planned_trial(by).trial.id
             ),

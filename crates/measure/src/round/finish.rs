@@ -5,10 +5,10 @@ use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunResult};
 use crate::counts::Counts;
-use crate::interface::{Progress, Step, TrialEnd};
+use crate::interface::{RunProgress, Step, TrialEnd};
 use crate::plan::Budget;
 use readlab_model::trial::{Params, TrialIndex};
-use readlab_record::{Count, EndReason, Line, Outcome};
+use readlab_record::{EndReason, Line, Outcome, UntimedCount};
 
 const TIME_USED_UP: &str = "the time for the whole run was used up";
 
@@ -47,8 +47,8 @@ impl Run<'_> {
     }
 
     /// Why the numbers of each trial cannot be true, in the order of the trials; `None` for a trial
-    /// whose numbers can. Called before any contender is closed, because further turns may be
-    /// needed.
+    /// without numbers, or with numbers that can be true. Called before any contender is closed,
+    /// because further turns may be needed.
     fn find_refutations(&mut self, state_run: &mut StateRun) -> RunResult<Vec<Option<String>>> {
         let mut refuted = Vec::new();
         for progress in &mut state_run.progresses {
@@ -125,13 +125,13 @@ impl Run<'_> {
         }
     }
 
-    /// Repeats the counting as often as the rules say, all trials in turn, so that all have about
-    /// the same number of counts. Stops after half of the time that the state has taken before, or
-    /// at the end of a firm budget.
+    /// Repeats the counting as often as the rules say. Each repetition counts every trial once, so
+    /// that all trials have about the same number of counts. Stops after half of the time that the
+    /// state took before the first repetition, or at the end of a firm budget.
     fn count_again(&mut self, state_run: &StateRun, counted: &[TrialIndex]) -> RunResult {
         let begun_ns = self.sampler.elapsed_ns();
         let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_TIME_DIVISOR;
-        for _ in 1..self.plan.rules.counts {
+        for _ in 1..self.plan.rules.counting_runs {
             for chunk in counted.chunks(CONTENDERS_COUNTED_AT_ONCE) {
                 let now_ns = self.sampler.elapsed_ns();
                 let is_long = now_ns.saturating_sub(begun_ns) >= time_ns;
@@ -150,7 +150,12 @@ impl Run<'_> {
     }
 
     /// Counts system calls and allocations of these contenders, if the state has time left.
-    fn count_chunk(&mut self, state_run: &StateRun, chunk: &[&TrialProgress], so_far: Progress) -> RunResult {
+    fn count_chunk(
+        &mut self,
+        state_run: &StateRun,
+        chunk: &[&TrialProgress],
+        so_far: RunProgress,
+    ) -> RunResult {
         let is_up = self.is_time_up(|now_ns| state_run.clock.is_counting_time_up(now_ns))?;
         let is_due = |trial: &TrialIndex| !is_up || self.sampler.is_counted(*trial);
         let (due, late): (Vec<_>, Vec<_>) = chunk.iter().map(|it| it.trial).partition(is_due);
@@ -177,7 +182,7 @@ impl Run<'_> {
     /// states, so that no round loses time or has another cache state because of an inspection.
     /// Begins with the last state, because the cache is in that state.
     pub(super) fn inspect_measured(&mut self) -> RunResult {
-        if !self.sampler.inspects() {
+        if !self.sampler.has_inspections() {
             return Ok(());
         }
         let states = self.plan.states.iter().rev();
@@ -188,7 +193,7 @@ impl Run<'_> {
             let budget = self.plan.rules.budget;
             let is_up = |now_ns| matches!(budget, Budget::Firm(time) if now_ns >= time.0);
             let lines = if self.is_time_up(is_up)? {
-                self.sampler.not_inspected(trial, TIME_USED_UP)
+                self.sampler.uninspected_lines(trial, TIME_USED_UP)
             } else {
                 self.sink.announce_step(Step::Inspect(trial));
                 self.sampler.inspect(trial)?
@@ -212,5 +217,8 @@ fn counts_or_reason(counts: Result<Counts, TrialEnd>) -> RunResult<Counts> {
 }
 
 fn missing_counts(how: &str) -> Counts {
-    COUNT_NAMES.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.to_owned() })).collect()
+    COUNT_NAMES
+        .iter()
+        .map(|name| ((*name).to_owned(), UntimedCount { value: None, how: how.to_owned() }))
+        .collect()
 }

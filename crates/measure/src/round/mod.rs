@@ -25,15 +25,15 @@ mod unaccounted;
 
 use super::interface::{CleanUpError, Sampler, Sink, Step, TrialEnd};
 use super::plan::{Plan, PlannedTrial};
-use plausibility::Plausibility;
+use plausibility::PlausibilityBounds;
 use progress_display::ProgressDisplay;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
 use readlab_record::{EndReason, Line, Outcome, Record, RecordError};
-pub use resume_state::{ResumeState, reopen};
+pub use resume_state::{ResumeState, trials_to_reopen};
 use state_clock::StateClock;
 use state_run::StateRun;
 use trial_progress::TrialProgress;
-pub use unaccounted::share_of_bound;
+pub use unaccounted::unexplained_share_of_bound;
 
 /// Why a run stops before its plan is done.
 pub(super) enum RunStop {
@@ -59,7 +59,7 @@ pub struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) sampler: &'a mut dyn Sampler,
     pub(super) sink: &'a mut dyn Sink,
-    plausibility: Plausibility,
+    plausibility: PlausibilityBounds,
     pub(super) display: ProgressDisplay,
     resumed: ResumeState<'a>,
     /// Trials that were measured and counted; they are inspected at the end.
@@ -100,15 +100,15 @@ impl<'a> Run<'a> {
             plan,
             sampler,
             sink,
-            plausibility: Plausibility::default(),
+            plausibility: PlausibilityBounds::default(),
             display: ProgressDisplay::new(plan.states.len()),
             resumed,
             counted_trials: resumed.trials_not_inspected(plan),
         }
     }
 
-    /// Measures each state of the plan with `measure`, then inspects the measured trials. The
-    /// record gets its last line in any case.
+    /// Measures each state of the plan with `measure`, then inspects the measured trials. At the
+    /// end, even of a stopped run, cleans up and writes the last line of the record.
     pub(super) fn execute(
         mut self,
         measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> RunResult<EndReason>,
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
         let cleaned = self.sampler.clean_up();
         let mut reason = end_reason(ended)?;
         // The clean-up notes that it restored settings.
-        self.sampler.notes().into_iter().try_for_each(|line| self.sink.append(line))?;
+        self.sampler.drain_notes().into_iter().try_for_each(|line| self.sink.append(line))?;
         if let Err(CleanUpError { end, text }) = cleaned {
             self.sink.append(Line::Warning { text })?;
             reason = if reason == EndReason::Interrupted { reason } else { end };
@@ -132,7 +132,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn record_absent_trials(&mut self) -> Result<(), RecordError> {
-        for (trial, outcome) in &self.plan.absent {
+        for (trial, outcome) in &self.plan.absent_trials {
             if !self.resumed.has_ended(trial.index) {
                 self.sink.append(Line::Trial(Box::new(trial.clone())))?;
                 self.sink.append(Line::Outcome { trial: trial.index, outcome: outcome.clone() })?;
@@ -169,13 +169,13 @@ impl<'a> Run<'a> {
         let trials = self.plan.trials_in_state(state);
         self.sink.announce_step(Step::State(state, trials.len()));
         // Results of controls in one state do not apply to the next.
-        self.plausibility = Plausibility::default();
+        self.plausibility = PlausibilityBounds::default();
         for (trial, turn) in self.resumed.turns_of_controls(self.plan, state) {
-            self.learn(trial, &turn);
+            self.learn_bounds(trial, &turn);
         }
         let progress = |trial| self.resumed.progress(trial, &self.plan.rules);
         let progresses = trials.into_iter().map(progress).collect();
-        let parts = states_left + usize::from(self.sampler.inspects());
+        let parts = states_left + usize::from(self.sampler.has_inspections());
         let clock = StateClock::start(self.plan, state, self.sampler.elapsed_ns(), parts);
         StateRun::new(state, progresses, clock)
     }
@@ -197,8 +197,8 @@ impl<'a> Run<'a> {
     /// recorded when the trial stopped, so it is recorded again only if the trial had more rounds
     /// since then.
     fn record_stops(&mut self, state_run: &StateRun) -> RunResult {
-        let read = state_run.progresses.iter().filter(|it| !it.has_ended && !it.walls.is_empty());
-        let is_recorded = |it: &TrialProgress| it.rounds_at_stop == Some(it.rounds());
+        let read = state_run.progresses.iter().filter(|it| !it.has_ended && !it.wall_times.is_empty());
+        let is_recorded = |it: &TrialProgress| it.rounds_at_stop == Some(it.round_count());
         for progress in read.filter(|it| !is_recorded(it)) {
             let stopped = progress.describe_stop(&self.plan.rules);
             self.sink.append(Line::Stopped { trial: progress.trial, stopped })?;
@@ -257,6 +257,6 @@ impl<'a> Run<'a> {
     }
 
     fn write_notes(&mut self) -> RunResult {
-        self.sampler.notes().into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
+        self.sampler.drain_notes().into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
     }
 }

@@ -5,7 +5,7 @@
 //! [`super::refutation`] handles trials beyond a bound.
 
 use super::trial_progress::{TrialProgress, TurnCpu};
-use super::unaccounted::{CollectsGarbage, NULL_TURNS_MIN, ReplyOverhead, is_null};
+use super::unaccounted::{CollectsGarbage, NULL_TURNS_MIN, ReplyOverhead, is_null_control};
 use crate::plan::Plan;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{COMMAND, CacheState};
@@ -13,7 +13,7 @@ use readlab_record::{Trial, VisitCost};
 use std::collections::BTreeMap;
 
 /// A trial is refused if at least this many of its turns cannot have touched the bytes.
-const UNTOUCHED_READINGS_MIN: usize = 2;
+const UNTOUCHED_TURNS_MIN: usize = 2;
 
 /// A rate counts as possible up to this multiple of the best rate at which a control visited bytes
 /// in memory. The rate of the control is measured, too: a busy machine can halve it, and the
@@ -21,8 +21,8 @@ const UNTOUCHED_READINGS_MIN: usize = 2;
 /// away is hundreds of times faster.
 const CEILING_FACTOR: f64 = 3.0;
 
-/// Why the windows cannot be true if one of them is 0 ns; `None` otherwise. Only a control may be
-/// too short for a coarse clock.
+/// Why the windows cannot be true if one of them is 0 ns; `None` otherwise. Only the window of a
+/// control may be too short for a coarse clock.
 pub(super) fn why_window_is_zero(trial: &Trial, samples: &[Sample]) -> Option<String> {
     let is_one = !trial.is_control() && samples.iter().any(|sample| sample.wall_ns == 0);
     is_one.then(|| "it claims a window of 0 ns: its clock stood still".to_owned())
@@ -75,15 +75,15 @@ fn undisturbed_ns(trial: &Trial, sample: &Sample) -> u64 {
     }
 }
 
-/// Results of the controls of a state.
+/// Bounds on the numbers of trials, learned from the controls of one state.
 #[derive(Default)]
-pub(super) struct Plausibility {
+pub(super) struct PlausibilityBounds {
     ceiling: VisitingCeiling,
     reply_overhead: ReplyOverhead,
     visit_cost: VisitCost,
 }
 
-impl Plausibility {
+impl PlausibilityBounds {
     /// Learns from a turn of a trial whose readings visit this number of bytes.
     pub(super) fn learn(&mut self, trial: &Trial, bytes: u64, samples: &[Sample]) {
         self.ceiling.learn_from_control(trial, bytes, samples);
@@ -123,8 +123,8 @@ impl Plausibility {
             return None;
         }
         let of_state = plan.trials.iter().filter(|other| other.trial.state == planned.trial.state);
-        let has_null = of_state.into_iter().any(|other| is_null(&other.trial));
-        if has_null && self.reply_overhead.turns() < NULL_TURNS_MIN {
+        let has_null = of_state.into_iter().any(|other| is_null_control(&other.trial));
+        if has_null && self.reply_overhead.turn_count() < NULL_TURNS_MIN {
             return None;
         }
         self.reply_overhead.refutation(&progress.turns, CollectsGarbage(planned.collects_garbage))
@@ -142,7 +142,7 @@ impl Plausibility {
         let least = untouched_turns().min_by_key(|turn| turn.cpu_max_ns)?;
         let needed_ns = self.visit_cost.least_cpu_ns(trial, least.reading_count)?;
         let (found, all) = (untouched_turns().count(), progress.turns.len());
-        (found >= UNTOUCHED_READINGS_MIN.min(all)).then(|| {
+        (found >= UNTOUCHED_TURNS_MIN.min(all)).then(|| {
             format!(
                 "{found} of {all} turns cannot have touched the bytes: {} ns of CPU time are less than a third of what visiting them in memory takes, {needed_ns} ns",
                 least.cpu_max_ns
@@ -154,15 +154,15 @@ impl Plausibility {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::testing::{WARM, plan, rules_of_runs};
+    use crate::plan::testing::{WARM, plan, rules_for_readings};
     use readlab_model::trial::Answer;
 
     #[test]
     fn a_window_is_compared_with_visits_of_as_many_bytes_or_fewer() {
-        let plan = plan(rules_of_runs(1), &[("resident", WARM), ("read", WARM)]);
+        let plan = plan(rules_for_readings(1), &[("resident", WARM), ("read", WARM)]);
         let (control, method) = (&plan.trials[0].trial, &plan.trials[1].trial);
         let answer = Answer { newlines: Some(1), ..Answer::default() };
-        let mut plausibility = Plausibility::default();
+        let mut plausibility = PlausibilityBounds::default();
         for (bytes, wall_ns) in [(1_000_000, 90_000), (1_000, 90), (1_000, 300)] {
             plausibility.learn(control, bytes, &[Sample { wall_ns, answer, ..Sample::default() }]);
         }

@@ -1,12 +1,12 @@
 //! Progress of a run, for the progress bar. The progress of a state is the larger of two shares:
-//! its readings of all readings that its trials need, and its used time of all its time. The time
-//! of counting after the rounds is added. No decision depends on the progress.
+//! the share of the needed readings that its trials have, and the share of its time that is used
+//! up. The time of counting after the rounds is added. No decision depends on the progress.
 
 use super::Run;
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
-use crate::interface::Progress;
-use readlab_analysis::stats::{count, float};
+use crate::interface::RunProgress;
+use readlab_analysis::stats::{count_as_float, float};
 
 /// Counting what a contender does inside takes about as long as this many of its readings.
 const COUNTING_READINGS: u64 = 4;
@@ -29,20 +29,21 @@ impl ProgressDisplay {
 
     /// The share of the whole run that is done, if `of_state` is the share of the current state
     /// that is done.
-    pub(crate) fn progress(&mut self, of_state: f64, elapsed_ns: u64) -> Progress {
-        let share = (count(self.states_done_count) + of_state) / count(self.state_count.max(1));
+    pub(crate) fn progress(&mut self, of_state: f64, elapsed_ns: u64) -> RunProgress {
+        let share =
+            (count_as_float(self.states_done_count) + of_state) / count_as_float(self.state_count.max(1));
         // `share` is NaN if nothing was done in no time; `max` ignores NaN.
         self.share_shown = self.share_shown.max(share);
-        Progress { share: self.share_shown, elapsed_ns }
+        RunProgress { share: self.share_shown, elapsed_ns }
     }
 }
 
 impl Run<'_> {
     /// The share of the whole run that is done after `rounds` rounds of a state.
-    pub(super) fn progress(&mut self, state_run: &StateRun, rounds: u32) -> Progress {
+    pub(super) fn progress(&mut self, state_run: &StateRun, rounds: u32) -> RunProgress {
         let (now_ns, progresses) = (self.sampler.elapsed_ns(), &state_run.progresses);
         let needed = progresses.iter().map(|it| it.share_done(&self.plan.rules).clamp(0.0, 1.0)).sum::<f64>();
-        let by_trials = needed / count(progresses.len().max(1));
+        let by_trials = needed / count_as_float(progresses.len().max(1));
         let of_rounds = by_trials.max(state_run.clock.share_done(rounds, now_ns));
         let state_ns = float(state_run.clock.since_start_ns(now_ns));
         let whole_ns = state_ns / of_rounds + float(self.counting_ns(progresses.iter()));
@@ -51,7 +52,11 @@ impl Run<'_> {
 
     /// The share of the whole run that is done when the rounds of a state are over and the
     /// contenders of `left` are still to be counted.
-    pub(super) fn progress_of_counting(&mut self, state_run: &StateRun, left: &[&TrialProgress]) -> Progress {
+    pub(super) fn progress_of_counting(
+        &mut self,
+        state_run: &StateRun,
+        left: &[&TrialProgress],
+    ) -> RunProgress {
         let now_ns = self.sampler.elapsed_ns();
         let state_ns = float(state_run.clock.since_start_ns(now_ns));
         let left_ns = float(self.counting_ns(left.iter().copied()));
@@ -72,7 +77,7 @@ mod tests {
     #[expect(clippy::float_cmp, reason = "halves and quarters are exact")]
     fn each_state_has_an_equal_share_and_it_never_decreases() {
         let mut display = ProgressDisplay::new(2);
-        assert_eq!(display.progress(0.5, 7), Progress { share: 0.25, elapsed_ns: 7 });
+        assert_eq!(display.progress(0.5, 7), RunProgress { share: 0.25, elapsed_ns: 7 });
         assert_eq!(display.progress(f64::NAN, 8).share, 0.25);
         assert_eq!(display.progress(0.1, 9).share, 0.25);
         display.begin_state(1);

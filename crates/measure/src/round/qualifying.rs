@@ -24,9 +24,9 @@ use readlab_record::{Contest, Line, Outcome, StopReason};
 /// requested precision of a median.
 const TIE_PRECISION_FACTOR: f64 = 2.0;
 
-/// The winner gets this many times as many further rounds as those by which it was chosen. The
-/// rounds of the choice favour it, because it was chosen for fast readings in them; the further
-/// rounds outweigh them.
+/// Number of further rounds that the winner gets, divided by the number of rounds by which it was
+/// chosen. In the rounds of the choice the winner's readings are faster than on average, because
+/// they decided the choice; the further rounds outweigh them.
 const FRESH_ROUNDS_FACTOR: u32 = 2;
 
 /// The rivals of one contest that have readings, and their pooled noise. Rivals are identified by
@@ -57,7 +57,7 @@ impl<'a> ContestRivals<'a> {
         // The readings decide when this race ends, so the wider intervals of a decided race apply.
         // If time ends the race, its report has narrower intervals.
         let shared =
-            SharedVariance::new(rivals.iter().map(|it| &state_run.progresses[it.progress_index].walls));
+            SharedVariance::new(rivals.iter().map(|it| &state_run.progresses[it.progress_index].wall_times));
         ContestRivals { rivals, shared_variance: shared.of_decided_race() }
     }
 
@@ -100,12 +100,12 @@ impl Run<'_> {
         let contests: Vec<Contest> = state_run.leaders(self.plan).into_keys().collect();
         // In a contest without a competing trial there is nothing to compare further readings with.
         for progress in &mut state_run.progresses {
-            progress.is_refined &= contests.contains(&self.plan.contest(progress.trial));
+            progress.has_refining_rounds &= contests.contains(&self.plan.contest(progress.trial));
         }
-        contests.into_iter().try_for_each(|contest| self.qualify_in(state_run, contest))
+        contests.into_iter().try_for_each(|contest| self.qualify_in_contest(state_run, contest))
     }
 
-    fn qualify_in(&mut self, state_run: &mut StateRun, contest: Contest) -> RunResult {
+    fn qualify_in_contest(&mut self, state_run: &mut StateRun, contest: Contest) -> RunResult {
         let Some(leader) = self.find_leader(state_run, contest)? else { return Ok(()) };
         let field = ContestRivals::new(state_run, self.plan, contest);
         let place = |it: usize| field.rivals[it].progress_index;
@@ -124,7 +124,7 @@ impl Run<'_> {
         let left: Vec<usize> = running.iter().copied().filter(|it| !behind.contains(it)).collect();
         let Some(first) = self.decided_winner(&field, &left, leader) else { return Ok(()) };
         let winner = &state_run.progresses[place(first)];
-        if self.waits_for_others(state_run, contest) || !self.is_confirmed(state_run, winner) {
+        if self.has_waiting_trials(state_run, contest) || !self.is_confirmed(state_run, winner) {
             return Ok(());
         }
         if !self.resume_needed_trials(state_run, &field, first) {
@@ -138,8 +138,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The fastest trial of a contest that can still have rounds. A leader whose numbers cannot be
-    /// true is refused here.
+    /// The fastest among those trials of a contest that can still have rounds; `None` if there is
+    /// none. A leader whose numbers cannot be true is refused here.
     fn find_leader(&mut self, state_run: &mut StateRun, contest: Contest) -> RunResult<Option<usize>> {
         loop {
             let Some(&at) = state_run.leaders(self.plan).get(&contest) else { return Ok(None) };
@@ -171,12 +171,13 @@ impl Run<'_> {
         let rules = &self.plan.rules;
         let rivals = state_run.progresses.iter().filter(|it| self.are_rivals(it, winner));
         let chosen_after = rivals.filter_map(|it| it.rounds_at_stop).max().unwrap_or(0);
-        let fresh = chosen_after.saturating_mul(FRESH_ROUNDS_FACTOR).min(rules.min_runs);
-        winner.is_settled(rules) || winner.rounds() >= rules.min_runs.max(chosen_after.saturating_add(fresh))
+        let fresh = chosen_after.saturating_mul(FRESH_ROUNDS_FACTOR).min(rules.min_readings);
+        winner.is_settled(rules)
+            || winner.round_count() >= rules.min_readings.max(chosen_after.saturating_add(fresh))
     }
 
-    /// Whether a trial of the contest has no reading yet and gets one if there is time.
-    fn waits_for_others(&self, state_run: &StateRun, contest: Contest) -> bool {
+    /// Whether the contest has a trial that has no reading yet and gets one if there is time.
+    fn has_waiting_trials(&self, state_run: &StateRun, contest: Contest) -> bool {
         let waiting = self.waiting_trials(state_run);
         let trials = waiting.into_iter().map(|at| state_run.progresses[at].trial);
         trials.filter(|&it| !self.plan.is_control(it)).any(|it| self.plan.contest(it) == contest)
@@ -201,8 +202,8 @@ impl Run<'_> {
             let progress = &mut state_run.progresses[rival.progress_index];
             let is_out = progress.stop_reason == Some(StopReason::NotFirst);
             let may_improve = !is_late && is_out && progress.is_imprecise(&self.plan.rules);
-            progress.is_refined = may_improve && is_asked_for(it);
-            any |= progress.is_refined;
+            progress.has_refining_rounds = may_improve && is_asked_for(it);
+            any |= progress.has_refining_rounds;
         }
         any
     }
@@ -213,9 +214,9 @@ impl Run<'_> {
 
     /// Whether a trial has further rounds although another is faster. The usual and the best method
     /// of a language have further rounds until their difference is clear, or until they have enough
-    /// rounds for an interval without the shared noise. Once the time of the state is used up,
-    /// which takes two rounds if readings take seconds, only the methods of the leader's language
-    /// and the trials that the user named have further rounds.
+    /// rounds for an interval without the shared noise. Once the time of the state is used up, only
+    /// the methods of the leader's language and the baseline that the user named have further
+    /// rounds.
     fn is_needed(&self, state_run: &StateRun, field: &ContestRivals, leader: usize, it: usize) -> bool {
         let rival = &field.rivals[it];
         let is_late = state_run.clock.is_time_used_up(self.sampler.elapsed_ns());
@@ -225,12 +226,12 @@ impl Run<'_> {
             Role::Usual | Role::Candidate => {}
         }
         let is_own = rival.contender == self.planned_trial(&state_run.progresses[leader]).trial.contender();
-        let has_few = state_run.progresses[rival.progress_index].rounds() < ROUNDS_MIN;
+        let has_few = state_run.progresses[rival.progress_index].round_count() < ROUNDS_MIN;
         has_few && (!is_late || is_own) && field.is_open_method(it)
     }
 
-    /// Whether another trial of a race is faster, by the readings of both, and this trial is no
-    /// baseline.
+    /// Whether a trial of a race is no baseline and is slower than the fastest trial: the trial was
+    /// stopped for that reason, or the readings of the two trials show it.
     pub(super) fn is_left_behind(&self, state_run: &StateRun, progress: &TrialProgress) -> bool {
         let role = self.planned_trial(progress).role;
         let is_baseline =
@@ -243,11 +244,13 @@ impl Run<'_> {
         let medians = state_run.progresses.iter().filter(has_numbers);
         let medians = medians.filter_map(|it| it.median_ns().map(|median_ns| (median_ns, it)));
         let leader = medians.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, it)| it);
-        let ratio = leader.and_then(|it| stats::ratio_at(&it.walls, &progress.walls, Confidence::REPORTED));
+        let ratio = leader
+            .and_then(|it| stats::ratio_interval(&it.wall_times, &progress.wall_times, Confidence::REPORTED));
         progress.stop_reason == Some(StopReason::NotFirst) || ratio.is_some_and(|ends| ends.high < 1.0)
     }
 
-    /// Stops a trial: it has no further round, and its process is ended.
+    /// Stops a trial, so that it has no further round. If it stops because another trial is faster,
+    /// also retires its contender and records the stop.
     fn stop_trial(&mut self, progress: &mut TrialProgress, why: StopReason) -> RunResult {
         progress.stop_reason = Some(why);
         if why != StopReason::NotFirst {

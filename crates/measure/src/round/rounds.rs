@@ -99,7 +99,7 @@ impl Run<'_> {
             self.sink.append(Line::Warning { text })?;
         }
         for progress in &mut state_run.progresses {
-            if !progress.has_ended && progress.walls.is_empty() {
+            if !progress.has_ended && progress.wall_times.is_empty() {
                 self.announce_trial(progress, &Params::default())?;
                 self.end_trial(progress, outcome.clone())?;
             }
@@ -150,7 +150,8 @@ impl Run<'_> {
 
     /// Starts these trials in the order of the plan. With a firm budget, trials that the user named
     /// come first, as many as leave time for a turn of each. Other trials are started only as long
-    /// as they leave time for the rounds, but at least one of them is started that is no control.
+    /// as they leave time for the rounds. Until one trial that is no control runs, trials are
+    /// started as long as the budget is not used up.
     fn start_trials(&mut self, due: &[usize], state_run: &mut StateRun) -> RunResult {
         if due.is_empty() {
             return Ok(());
@@ -166,7 +167,7 @@ impl Run<'_> {
             let now_ns = self.sampler.elapsed_ns();
             let is_late = match self.planned_trial(&state_run.progresses[at]).is_first_named {
                 // A turn takes about as long as a start with its untimed reading.
-                true => state_run.clock.ends_within(now_ns, longest_ns * (place as u64 + 1)),
+                true => state_run.clock.firm_time_ends_within(now_ns, longest_ns * (place as u64 + 1)),
                 false => now_ns >= end_ns,
             };
             if self.is_firm_time_up(&state_run.clock)? || any && is_late {
@@ -217,8 +218,8 @@ impl Run<'_> {
     }
 
     /// Starts waiting trials in the order of the plan, as many as there is time for by the duration
-    /// of the turns so far. The prediction may be too long, because the reading behind it may have
-    /// been slower than readings of these trials.
+    /// of the turns so far. The prediction that made them wait may be too long, because it follows
+    /// from a reading that may be slower than theirs.
     fn start_waiting_trials(&mut self, state_run: &mut StateRun) -> RunResult {
         let mut waiting = self.waiting_trials(state_run);
         if waiting.is_empty() || state_run.turn_count == 0 {
@@ -241,7 +242,7 @@ impl Run<'_> {
         if matches!(self.plan.rules.budget, Budget::Firm(_)) {
             let waits = |at: usize| {
                 let progress = &state_run.progresses[at];
-                progress.walls.is_empty() && self.planned_trial(progress).is_first_named
+                progress.wall_times.is_empty() && self.planned_trial(progress).is_first_named
             };
             sorted.sort_by_key(|&at| !waits(at));
         }
@@ -255,7 +256,7 @@ impl Run<'_> {
         let opened = self.sampler.open(progress.trial);
         let params = opened.as_ref().cloned().unwrap_or_default();
         self.announce_trial(progress, &params)?;
-        let warm_ups = self.plan.rules.warmup.max(u32::from(progress.walls.is_empty()));
+        let warm_ups = self.plan.rules.warmup_readings.max(u32::from(progress.wall_times.is_empty()));
         let ready = opened.and_then(|_| (0..warm_ups).try_for_each(|_| self.sampler.warm_up(progress.trial)));
         self.write_notes()?;
         match ready {
@@ -273,10 +274,10 @@ impl Run<'_> {
         live: &[usize],
         state_run: &mut StateRun,
     ) -> RunResult<Option<EndReason>> {
-        let block_of = |at: usize| self.planned_trial(&state_run.progresses[at]).block;
+        let block_of = |at: usize| self.planned_trial(&state_run.progresses[at]).block_index;
         let mut order = self.plan.round_order(begin.state, begin.round, live, block_of);
         let round_ns = state_run.longest_start_ns.saturating_mul(STARTS_PER_TURN * order.len() as u64);
-        if state_run.clock.ends_within(self.sampler.elapsed_ns(), round_ns) {
+        if state_run.clock.firm_time_ends_within(self.sampler.elapsed_ns(), round_ns) {
             order = self.named_trials_first(&order, state_run);
         }
         let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
@@ -285,7 +286,7 @@ impl Run<'_> {
             if self.is_firm_time_up(&state_run.clock)? {
                 return Ok(Some(EndReason::Budget));
             }
-            let block = self.planned_trial(&state_run.progresses[at]).block;
+            let block = self.planned_trial(&state_run.progresses[at]).block_index;
             if blocks > 1 && last.replace(block) != Some(block) {
                 slot.fill = block_fill_number(&begin, block, blocks);
                 if !self.begin_block(&slot, at, state_run)? {
@@ -326,7 +327,7 @@ impl Run<'_> {
     /// drawing the progress takes time.
     pub(crate) fn announce_turn(&mut self, slot: &Slot, of: u32, progress: &TrialProgress) {
         let (trial, &Slot { round, position, .. }) = (progress.trial, slot);
-        self.sink.announce_step(Step::Turn { trial, round, position, of });
+        self.sink.announce_step(Step::Turn { trial, round, position, trial_count: of });
     }
 
     /// Takes one turn of one trial, repeated while its cache state cannot be proven.
@@ -345,7 +346,7 @@ impl Run<'_> {
     }
 
     /// Records the samples of a turn. In a search, a trial whose numbers cannot be true is refused
-    /// at once, so that it does not outrun the others.
+    /// at once, so that the search does not prefer it.
     fn record_samples(
         &mut self,
         slot: &Slot,
@@ -356,7 +357,7 @@ impl Run<'_> {
         if let Some(reason) = why_window_is_zero(trial, &samples) {
             return self.end_trial(progress, Outcome::Refused { reason });
         }
-        self.learn(progress.trial, &samples);
+        self.learn_bounds(progress.trial, &samples);
         progress.add_samples(&samples, &self.plan.rules);
         for sample in samples {
             self.sink.append(Line::Sample(Box::new(sample)))?;
@@ -373,7 +374,7 @@ impl Run<'_> {
 
     /// Records, once for each trial, the meters that could not be read.
     fn record_missing_meters(&mut self, progress: &mut TrialProgress) -> RunResult {
-        for (meter, reason) in self.sampler.missing_meters() {
+        for (meter, reason) in self.sampler.drain_missing_meters() {
             if progress.missing_meters.insert(meter.clone()) {
                 self.sink.append(Line::Missing { trial: progress.trial, meter, reason })?;
             }

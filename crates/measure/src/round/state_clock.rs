@@ -74,7 +74,8 @@ impl StateClock {
         if self.is_firm() { now_ns.saturating_add(part_ns) } else { u64::MAX }
     }
 
-    pub(crate) fn ends_within(&self, now_ns: u64, time_ns: u64) -> bool {
+    /// Whether a firm budget leaves the state at most `time_ns` from now.
+    pub(crate) fn firm_time_ends_within(&self, now_ns: u64, time_ns: u64) -> bool {
         self.is_firm() && now_ns.saturating_add(time_ns) >= self.end_ns
     }
 
@@ -82,8 +83,8 @@ impl StateClock {
         self.is_firm() && now_ns >= self.counting_end_ns
     }
 
-    /// The share of the state that is done, 0 to 1, if no trial is settled before the time of the
-    /// state is used up.
+    /// The share of the state that is done, 0 to 1, on the assumption that no trial is settled
+    /// before the time of the state is used up.
     pub(crate) fn share_done(&self, rounds_done: u32, now_ns: u64) -> f64 {
         self.share_used(now_ns).min(self.min_rounds_share_done(rounds_done))
     }

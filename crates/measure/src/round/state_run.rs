@@ -13,8 +13,9 @@ pub(crate) struct StateRun {
     pub(crate) clock: StateClock,
     /// Duration of the longest start of a contender so far, untimed reading included.
     pub(crate) longest_start_ns: u64,
-    /// Number of turns in the rounds so far, and their total duration, preparation included.
+    /// Number of turns in the rounds so far.
     pub(super) turn_count: u64,
+    /// Total duration of these turns, preparation included.
     pub(super) total_turns_ns: u64,
     /// Whether the cache could not be filled under the settings of some block.
     pub(super) is_unfillable: bool,

@@ -1,21 +1,22 @@
-//! A scripted sampler and a recording sink, for tests of whole runs with exact numbers. Both write
-//! into one log, which lists the steps of the run. Only the script moves the sampler's clock.
+//! A scripted sampler and a recording sink, for tests of whole runs with exact numbers. The sampler
+//! and the sink write into one log, which lists the steps of the run. The sampler's clock advances
+//! by fixed and scripted times only.
 
 use super::{resume, run};
 use crate::counts::Counts;
-use crate::interface::{CleanUpError, Progress, SampleError, Sampler, Sink, Slot, Step, TrialEnd};
-pub(crate) use crate::plan::testing::{COLD, WARM, plan, rules_of_runs};
+use crate::interface::{CleanUpError, RunProgress, SampleError, Sampler, Sink, Slot, Step, TrialEnd};
+pub(crate) use crate::plan::testing::{COLD, WARM, plan, rules_for_readings};
 use crate::plan::{Plan, Rules};
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetIndex;
 use readlab_model::trial::{Answer, CacheState, Params, TrialIndex};
-use readlab_record::{Count, EndReason, Fill, Line, Outcome, Record, RecordError, testing};
+use readlab_record::{EndReason, Fill, Line, Outcome, Record, RecordError, UntimedCount, testing};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 /// Time that every call except a turn takes.
-pub(crate) const STEP_NS: u64 = 1_000;
+pub(crate) const CALL_NS: u64 = 1_000;
 
 /// Window of a reading without a script.
 const DEFAULT_WALL_NS: u64 = 100;
@@ -36,7 +37,7 @@ pub(crate) struct ScriptedSampler {
     pub(crate) open_ends: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) warm_up_ends: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) turns: BTreeMap<TrialIndex, Turns>,
-    pub(crate) walls: BTreeMap<TrialIndex, u64>,
+    pub(crate) wall_ns_by_trial: BTreeMap<TrialIndex, u64>,
     pub(crate) sample_alterations: BTreeMap<TrialIndex, Alteration>,
     pub(crate) count_ends: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) refusals: BTreeMap<TrialIndex, &'static str>,
@@ -44,7 +45,7 @@ pub(crate) struct ScriptedSampler {
     pub(crate) count_again_calls: BTreeMap<TrialIndex, u64>,
     pub(crate) fills: VecDeque<Result<(), TrialEnd>>,
     pub(crate) settings_ends: BTreeMap<TrialIndex, TrialEnd>,
-    pub(crate) missing: VecDeque<Vec<(&'static str, String)>>,
+    pub(crate) missing_meters: VecDeque<Vec<(&'static str, String)>>,
     /// Additional time of a start.
     pub(crate) start_ns: u64,
     /// Additional time of a count.
@@ -52,7 +53,7 @@ pub(crate) struct ScriptedSampler {
     /// The trials that each call of `launch` names.
     pub(crate) launches: Rc<RefCell<Vec<Vec<TrialIndex>>>>,
     /// The turn, from 0, before which the user ends the run; `None` if the user does not end it.
-    pub(crate) user_ends_at: Option<usize>,
+    pub(crate) user_ends_before_turn: Option<usize>,
     /// The result of each inspection; without a script, nothing is inspected.
     pub(crate) inspections: VecDeque<Result<Vec<Line>, EndReason>>,
     /// Error of the clean-up after the last reading.
@@ -62,23 +63,23 @@ pub(crate) struct ScriptedSampler {
 /// Methods that build the script; they identify trials by number.
 impl ScriptedSampler {
     /// Makes the start of a trial end the trial or the run.
-    pub(crate) fn at_open(mut self, trial: usize, end: TrialEnd) -> Self {
+    pub(crate) fn ending_at_open(mut self, trial: usize, end: TrialEnd) -> Self {
         self.open_ends.insert(TrialIndex::new(trial), end);
         self
     }
 
-    pub(crate) fn at_warm_up(mut self, trial: usize, end: TrialEnd) -> Self {
+    pub(crate) fn ending_at_warm_up(mut self, trial: usize, end: TrialEnd) -> Self {
         self.warm_up_ends.insert(TrialIndex::new(trial), end);
         self
     }
 
     /// Makes a turn end the trial or the run, after turns with these windows.
-    pub(crate) fn at_turn(self, trial: usize, walls: &[u64], end: TrialEnd) -> Self {
+    pub(crate) fn ending_at_turn(self, trial: usize, walls: &[u64], end: TrialEnd) -> Self {
         let before = walls.iter().map(|&wall_ns| Ok(vec![wall_ns]));
         self.with_turns(trial, before.chain([Err(end.into())]))
     }
 
-    pub(crate) fn at_count(mut self, trial: usize, end: TrialEnd) -> Self {
+    pub(crate) fn ending_at_count(mut self, trial: usize, end: TrialEnd) -> Self {
         self.count_ends.insert(TrialIndex::new(trial), end);
         self
     }
@@ -100,8 +101,9 @@ impl ScriptedSampler {
     }
 
     /// Sets the window of all turns that have no script.
-    pub(crate) fn with_walls(mut self, walls: impl IntoIterator<Item = (usize, u64)>) -> Self {
-        self.walls.extend(walls.into_iter().map(|(trial, wall_ns)| (TrialIndex::new(trial), wall_ns)));
+    pub(crate) fn with_default_windows(mut self, walls: impl IntoIterator<Item = (usize, u64)>) -> Self {
+        self.wall_ns_by_trial
+            .extend(walls.into_iter().map(|(trial, wall_ns)| (TrialIndex::new(trial), wall_ns)));
         self
     }
 
@@ -126,7 +128,7 @@ impl ScriptedSampler {
     }
 
     fn log_call(&mut self, what: &str, trial: TrialIndex) {
-        self.now_ns += STEP_NS;
+        self.now_ns += CALL_NS;
         self.log(format!("  {what} {}", self.names[&trial]));
     }
 }
@@ -153,7 +155,7 @@ impl Sampler for ScriptedSampler {
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
-        self.now_ns += STEP_NS;
+        self.now_ns += CALL_NS;
         self.log(format!("  fill {fill}"));
         let filled = self.fills.pop_front().unwrap_or(Ok(()));
         let how = "scripted".to_owned();
@@ -161,16 +163,17 @@ impl Sampler for ScriptedSampler {
             fill,
             target: TargetIndex::new(0),
             how,
-            wall_ns: STEP_NS,
+            wall_ns: CALL_NS,
             resident_after: Some(1.0),
         })
     }
 
-    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+    fn take_turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         self.log(format!("  turn {} {}", self.names[&trial], slot.state));
         let scripted = self.turns.get_mut(&trial).and_then(VecDeque::pop_front);
-        let walls = scripted
-            .unwrap_or_else(|| Ok(vec![self.walls.get(&trial).copied().unwrap_or(DEFAULT_WALL_NS)]))?;
+        let walls = scripted.unwrap_or_else(|| {
+            Ok(vec![self.wall_ns_by_trial.get(&trial).copied().unwrap_or(DEFAULT_WALL_NS)])
+        })?;
         self.now_ns += walls.iter().sum::<u64>();
         let visits = !["null", "device"].contains(&self.names[&trial].as_str());
         let sample = |(reading, wall_ns)| Sample {
@@ -192,11 +195,13 @@ impl Sampler for ScriptedSampler {
         for &trial in trials {
             self.log_call("count", trial);
             if !self.is_counted(trial) {
-                let readings_ns = 4 * self.walls.get(&trial).copied().unwrap_or_default();
+                let readings_ns = 4 * self.wall_ns_by_trial.get(&trial).copied().unwrap_or_default();
                 longest_ns = longest_ns.max(self.count_ns + readings_ns);
             }
             self.counted_names.insert(self.names[&trial].clone());
-            counts.push(self.count_ends.get(&trial).map_or_else(|| Ok(syscalls(7)), |end| Err(end.clone())));
+            counts.push(
+                self.count_ends.get(&trial).map_or_else(|| Ok(syscall_counts(7)), |end| Err(end.clone())),
+            );
         }
         self.now_ns += longest_ns;
         counts
@@ -210,7 +215,7 @@ impl Sampler for ScriptedSampler {
             self.log_call("count again", trial);
             let again = self.count_again_calls.entry(trial).or_default();
             *again += 1;
-            counts.push(Ok(syscalls(7 + *again)));
+            counts.push(Ok(syscall_counts(7 + *again)));
         }
         counts
     }
@@ -220,7 +225,7 @@ impl Sampler for ScriptedSampler {
         self.counted_names.contains(&self.names[&trial])
     }
 
-    fn inspects(&self) -> bool {
+    fn has_inspections(&self) -> bool {
         !self.inspections.is_empty()
     }
 
@@ -229,7 +234,7 @@ impl Sampler for ScriptedSampler {
         self.inspections.pop_front().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
+    fn uninspected_lines(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
         self.log_call("not inspected", trial);
         self.log.borrow_mut().last_mut().unwrap().push_str(&format!(": {reason}"));
         Vec::new()
@@ -240,7 +245,7 @@ impl Sampler for ScriptedSampler {
     }
 
     fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
-        self.refusals.get(&trial).map(|reason| refused(reason))
+        self.refusals.get(&trial).map(|reason| refused_outcome(reason))
     }
 
     fn close(&mut self, trial: TrialIndex) {
@@ -251,8 +256,8 @@ impl Sampler for ScriptedSampler {
         self.clean_up_error.take().map_or(Ok(()), Err)
     }
 
-    fn missing_meters(&mut self) -> Vec<(String, String)> {
-        let missing = self.missing.pop_front().unwrap_or_default().into_iter();
+    fn drain_missing_meters(&mut self) -> Vec<(String, String)> {
+        let missing = self.missing_meters.pop_front().unwrap_or_default().into_iter();
         missing.map(|(meter, reason)| (meter.to_owned(), reason)).collect()
     }
 
@@ -261,8 +266,8 @@ impl Sampler for ScriptedSampler {
     }
 }
 
-fn syscalls(value: u64) -> Counts {
-    [("syscalls".to_owned(), Count { value: Some(value), how: "scripted".to_owned() })].into()
+fn syscall_counts(value: u64) -> Counts {
+    [("syscalls".to_owned(), UntimedCount { value: Some(value), how: "scripted".to_owned() })].into()
 }
 
 /// Keeps the lines of the record, and writes lines and steps into the log.
@@ -272,9 +277,10 @@ struct RecordingSink {
     names: BTreeMap<TrialIndex, String>,
     /// Number of lines after which the record is full.
     lines_max: usize,
-    user_ends_at: Option<usize>,
+    /// The turn, from 0, before which the user ends the run; `None` if the user does not end it.
+    user_ends_before_turn: Option<usize>,
     turn_count: usize,
-    progress: Vec<Progress>,
+    progress_reports: Vec<RunProgress>,
 }
 
 impl Sink for RecordingSink {
@@ -324,7 +330,7 @@ impl Sink for RecordingSink {
     fn announce_step(&mut self, step: Step) {
         self.turn_count += usize::from(matches!(step, Step::Turn { .. }));
         if let Step::Count(_, progress) | Step::RoundOver(progress) = step {
-            self.progress.push(progress);
+            self.progress_reports.push(progress);
         }
         let name = |trial: TrialIndex| &self.names[&trial];
         self.log.borrow_mut().push(match step {
@@ -333,7 +339,7 @@ impl Sink for RecordingSink {
             Step::Start(trial) => format!("start {}", name(trial)),
             Step::Count(trial, _) => format!("count {}", name(trial)),
             Step::Inspect(trial) => format!("inspect {}", name(trial)),
-            Step::Turn { trial, round, position, of } => {
+            Step::Turn { trial, round, position, trial_count: of } => {
                 format!("round {round} {}/{of} {}", position + 1, name(trial))
             }
             Step::RoundOver(progress) => format!("round over {:.0} %", progress.share * 100.0),
@@ -341,7 +347,7 @@ impl Sink for RecordingSink {
     }
 
     fn wants_end(&mut self) -> Result<bool, RecordError> {
-        Ok(self.user_ends_at.is_some_and(|turn| self.turn_count >= turn))
+        Ok(self.user_ends_before_turn.is_some_and(|turn| self.turn_count >= turn))
     }
 }
 
@@ -349,7 +355,7 @@ pub(crate) struct RecordedRun {
     pub(crate) end: Result<EndReason, RecordError>,
     pub(crate) log: Vec<String>,
     pub(crate) lines: Vec<Line>,
-    pub(super) progress: Vec<Progress>,
+    pub(super) progress_reports: Vec<RunProgress>,
     trial_count: usize,
 }
 
@@ -377,6 +383,8 @@ pub(super) fn play_resumed(plan: &Plan, lines: &[Line], sampler: ScriptedSampler
     })
 }
 
+/// Executes `run`, which may be a race, a search or a sequence, with this sampler and a sink that
+/// is full after `lines_max` lines.
 pub(crate) fn play_with(
     plan: &Plan,
     mut sampler: ScriptedSampler,
@@ -384,22 +392,28 @@ pub(crate) fn play_with(
     run: impl FnOnce(&mut ScriptedSampler, &mut dyn Sink) -> Result<EndReason, RecordError>,
 ) -> RecordedRun {
     let trials = plan.trials.iter().map(|planned| &planned.trial);
-    let trials = trials.chain(plan.absent.iter().map(|(trial, _)| trial));
+    let trials = trials.chain(plan.absent_trials.iter().map(|(trial, _)| trial));
     let names: BTreeMap<_, _> = trials.map(|trial| (trial.index, trial.method().to_owned())).collect();
     sampler.names.clone_from(&names);
-    let (log, user_ends_at) = (Rc::clone(&sampler.log), sampler.user_ends_at);
+    let (log, user_ends_at) = (Rc::clone(&sampler.log), sampler.user_ends_before_turn);
     let mut sink = RecordingSink {
         log,
         lines: Vec::new(),
         names,
         lines_max,
-        user_ends_at,
+        user_ends_before_turn: user_ends_at,
         turn_count: 0,
-        progress: Vec::new(),
+        progress_reports: Vec::new(),
     };
     let end = run(&mut sampler, &mut sink);
     let log = sampler.log.take();
-    RecordedRun { end, log, lines: sink.lines, progress: sink.progress, trial_count: plan.trials.len() }
+    RecordedRun {
+        end,
+        log,
+        lines: sink.lines,
+        progress_reports: sink.progress_reports,
+        trial_count: plan.trials.len(),
+    }
 }
 
 impl RecordedRun {
@@ -444,11 +458,11 @@ pub(super) fn record_from_lines(lines: &[Line]) -> Record {
     record
 }
 
-pub(super) fn refused(reason: &str) -> Outcome {
+pub(super) fn refused_outcome(reason: &str) -> Outcome {
     Outcome::Refused { reason: reason.to_owned() }
 }
 
-pub(crate) fn failed(reason: &str) -> TrialEnd {
+pub(crate) fn failed_end(reason: &str) -> TrialEnd {
     TrialEnd::Trial(Outcome::Failed { reason: reason.to_owned() })
 }
 

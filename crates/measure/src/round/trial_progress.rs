@@ -1,7 +1,7 @@
 //! The progress of one trial in a run: its results so far, and its share of the readings that it
 //! needs.
 
-use super::unaccounted::UnaccountedTime;
+use super::unaccounted::TurnTiming;
 use crate::plan::Rules;
 use readlab_analysis::stats::{self, Observation};
 use readlab_analysis::verdict::whole_processors;
@@ -28,11 +28,11 @@ pub(crate) struct TrialProgress {
     /// another trial is faster.
     pub(super) rounds_at_stop: Option<u32>,
     /// Whether the stopped trial has further rounds, only to narrow its interval.
-    pub(super) is_refined: bool,
+    pub(super) has_refining_rounds: bool,
     /// Whether the trial's outcome is `Measured`.
     pub(super) is_measured: bool,
     pub(super) is_counted: bool,
-    pub(crate) walls: Vec<Observation>,
+    pub(crate) wall_times: Vec<Observation>,
     /// Bytes per second from the device, for the readings in which bytes came from it.
     pub(super) device_rates: Vec<Observation>,
     /// Average number of processors that worked during each reading.
@@ -44,7 +44,7 @@ pub(crate) struct TrialProgress {
     /// change slowly, and each computation is a pass over all readings.
     next_precision_reading_count: usize,
     pub(super) fastest_ns: Option<u64>,
-    pub(super) turns: Vec<UnaccountedTime>,
+    pub(super) turns: Vec<TurnTiming>,
     /// CPU time of the turns in which no meter showed that the bytes arrived.
     pub(super) undelivered_turns: Vec<TurnCpu>,
     /// Meters that the record lists as missing.
@@ -77,7 +77,7 @@ impl TrialProgress {
             turn.push(sample.clone());
             let wall_ns = sample.wall_ns;
             let wall = Observation::from(sample);
-            self.walls.push(wall);
+            self.wall_times.push(wall);
             let per_ns = |count: u64| stats::float(count) / wall.value.max(1.0);
             let device = sample.device_read_bytes.filter(|bytes| *bytes > 0);
             self.device_rates.extend(device.map(|bytes| Observation { value: per_ns(bytes) * 1e9, ..wall }));
@@ -86,16 +86,16 @@ impl TrialProgress {
             self.fastest_ns = Some(self.fastest_ns.map_or(wall_ns, |fastest_ns| fastest_ns.min(wall_ns)));
         }
         self.observe_turn(&turn);
-        if self.share_of_minimum(rules) >= 1.0 && self.walls.len() >= self.next_precision_reading_count {
-            self.precision = stats::precision(&self.walls);
+        if self.share_of_minimum(rules) >= 1.0 && self.wall_times.len() >= self.next_precision_reading_count {
+            self.precision = stats::precision(&self.wall_times);
             self.next_precision_reading_count =
-                self.walls.len() + self.walls.len() / PRECISION_GROWTH_DIVISOR;
+                self.wall_times.len() + self.wall_times.len() / PRECISION_GROWTH_DIVISOR;
         }
     }
 
     /// Adds readlab's own observations of a turn, whether its readings are recorded or not.
     pub(super) fn observe_turn(&mut self, turn: &[Sample]) {
-        self.turns.extend(UnaccountedTime::from_turn(turn));
+        self.turns.extend(TurnTiming::from_turn(turn));
         let undelivered = turn.first().filter(|first| first.turn.delivered.is_none());
         self.undelivered_turns.extend(undelivered.and_then(|first| {
             let cpu_max_ns = first.turn.cpu_ns?.saturating_add(first.turn.cpu_error_ns.unwrap_or(0));
@@ -105,7 +105,7 @@ impl TrialProgress {
 
     /// Forgets the trial's readings, because it is measured afresh.
     pub(crate) fn forget_readings(&mut self) {
-        self.walls.clear();
+        self.wall_times.clear();
         self.device_rates.clear();
         self.busy_processors.clear();
         self.turns.clear();
@@ -114,7 +114,7 @@ impl TrialProgress {
     }
 
     /// Number of processors that the trial keeps busy; 1 if the number is not known.
-    pub(super) fn processors(&self) -> u64 {
+    pub(super) fn busy_processor_count(&self) -> u64 {
         stats::median(self.busy_processors.iter().copied()).map_or(1, whole_processors)
     }
 
@@ -124,7 +124,7 @@ impl TrialProgress {
     }
 
     fn is_stopped(&self) -> bool {
-        self.stop_reason.is_some() && !self.is_refined
+        self.stop_reason.is_some() && !self.has_refining_rounds
     }
 
     /// Whether the trial may still become the winner.
@@ -132,10 +132,11 @@ impl TrialProgress {
         !self.has_ended && self.stop_reason.is_none()
     }
 
-    /// Whether further rounds would improve the trial's interval: it has neither the minimum number
-    /// of readings nor the requested precision. Stopped trials count, too.
+    /// Whether further rounds would improve the trial's interval: the trial has fewer rounds than
+    /// the minimum number of readings, and is not settled by precision, readings or time. A stopped
+    /// trial may be imprecise, too.
     pub(super) fn is_imprecise(&self, rules: &Rules) -> bool {
-        !self.has_ended && self.rounds() < rules.min_runs && self.share_of_needed(rules) < 1.0
+        !self.has_ended && self.round_count() < rules.min_readings && self.share_of_needed(rules) < 1.0
     }
 
     /// Whether the trial may have no more turns: it ended, was stopped, or has the maximum of
@@ -146,17 +147,17 @@ impl TrialProgress {
         self.has_ended || self.is_stopped() || is_full
     }
 
-    pub(super) fn rounds(&self) -> u32 {
+    pub(super) fn round_count(&self) -> u32 {
         self.distinct_count(|wall| wall.round)
     }
 
     fn distinct_count(&self, number: fn(&Observation) -> u32) -> u32 {
-        let numbers: BTreeSet<u32> = self.walls.iter().map(number).collect();
+        let numbers: BTreeSet<u32> = self.wall_times.iter().map(number).collect();
         u32::try_from(numbers.len()).unwrap_or(u32::MAX)
     }
 
     pub(super) fn median_ns(&self) -> Option<f64> {
-        stats::median(self.walls.iter().map(|wall| wall.value))
+        stats::median(self.wall_times.iter().map(|wall| wall.value))
     }
 
     pub(super) fn describe_stop(&self, rules: &Rules) -> Stopped {
@@ -169,7 +170,7 @@ impl TrialProgress {
             None if self.share_of_max_time(rules) >= 1.0 => StopReason::MostTime,
             None => StopReason::Budget,
         };
-        Stopped { why, rounds: self.rounds() }
+        Stopped { why, rounds: self.round_count() }
     }
 
     /// Share of the readings that the trial needs, 1 when it is settled. Intervals shrink with the
@@ -190,18 +191,18 @@ impl TrialProgress {
     }
 
     fn share_of_max_readings(&self, rules: &Rules) -> f64 {
-        stats::count(self.walls.len()) / f64::from(rules.max_runs)
+        stats::count_as_float(self.wall_times.len()) / f64::from(rules.max_readings)
     }
 
     /// Total wall time of the readings, as a share of a trial's maximum time.
     fn share_of_max_time(&self, rules: &Rules) -> f64 {
-        let timed_ns: f64 = self.walls.iter().map(|wall| wall.value).sum();
+        let timed_ns: f64 = self.wall_times.iter().map(|wall| wall.value).sum();
         timed_ns / (rules.max_time.as_secs_f64() * 1e9)
     }
 
     /// Number of readings and fills, as a share of the minimum of each; the smaller of the two.
     fn share_of_minimum(&self, rules: &Rules) -> f64 {
-        let readings = stats::count(self.walls.len()) / f64::from(rules.min_runs);
-        readings.min(f64::from(self.distinct_count(|wall| wall.fill)) / f64::from(rules.fills))
+        let readings = stats::count_as_float(self.wall_times.len()) / f64::from(rules.min_readings);
+        readings.min(f64::from(self.distinct_count(|wall| wall.fill)) / f64::from(rules.min_fills))
     }
 }

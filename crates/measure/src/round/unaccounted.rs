@@ -3,7 +3,7 @@
 //! processor. The control `null` shows how long an answer takes on this machine at this time. A
 //! trial whose turns repeatedly take longer works outside its windows.
 //!
-//! [`super::refutation`] decides what is done with a refused trial.
+//! [`super::refutation`] decides whether such a trial is refused.
 
 use readlab_analysis::stats::{float, quantile};
 use readlab_model::sample::Sample;
@@ -32,8 +32,7 @@ const UNTIMED_READING_FACTOR: u64 = 3;
 /// Time that is allowed outside windows for each reading of a turn.
 const BETWEEN_READINGS_NS: u64 = 20_000;
 
-/// Allowed multiple of the median reply time of `null`, because other languages take longer to
-/// answer.
+/// Allowed multiple of the reply times of `null`, because other languages take longer to answer.
 const NULL_REPLY_FACTOR: u64 = 3;
 
 /// Waiting time that is always allowed: four time slices of 4 ms. The main thread may wait to run,
@@ -58,7 +57,7 @@ pub(crate) struct ReplyOverhead {
 
 /// Times of one turn of a trial as readlab measured them, and the total of its windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct UnaccountedTime {
+pub(crate) struct TurnTiming {
     turn_ns: u64,
     /// Total of the windows, and the time that the untimed readings may take.
     readings_ns: u64,
@@ -72,19 +71,19 @@ pub(crate) struct UnaccountedTime {
 pub(crate) struct CollectsGarbage(pub(crate) bool);
 
 impl CollectsGarbage {
-    fn fixed_ns(self) -> u64 {
+    fn reply_bound_ns(self) -> u64 {
         if self.0 { COLLECTING_REPLY_BOUND_NS } else { REPLY_BOUND_NS }
     }
 }
 
-impl UnaccountedTime {
+impl TurnTiming {
     /// The times of one turn; `None` if readlab's own time of the turn is missing.
-    pub(super) fn from_turn(turn: &[Sample]) -> Option<UnaccountedTime> {
+    pub(super) fn from_turn(turn: &[Sample]) -> Option<TurnTiming> {
         let first = turn.first()?;
         let windows_ns = turn.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         let longest_ns = turn.iter().map(|sample| sample.wall_ns).max()?;
         let untimed = u64::from(first.turn_readings).saturating_sub(turn.len() as u64);
-        Some(UnaccountedTime {
+        Some(TurnTiming {
             turn_ns: first.turn.wall_ns?,
             readings_ns: windows_ns
                 .saturating_add(longest_ns.saturating_mul(untimed).saturating_mul(UNTIMED_READING_FACTOR)),
@@ -125,22 +124,21 @@ impl UnaccountedTime {
 impl ReplyOverhead {
     /// Learns from a turn, if it is a turn of `null`.
     pub(super) fn learn(&mut self, trial: &Trial, turn: &[Sample]) {
-        if is_null(trial) {
-            self.null_unexplained_ns.extend(
-                UnaccountedTime::from_turn(turn).map(|turn| turn.unexplained_ns(CollectsGarbage(false))),
-            );
+        if is_null_control(trial) {
+            self.null_unexplained_ns
+                .extend(TurnTiming::from_turn(turn).map(|turn| turn.unexplained_ns(CollectsGarbage(false))));
         }
     }
 
-    pub(super) fn turns(&self) -> usize {
+    pub(super) fn turn_count(&self) -> usize {
         self.null_unexplained_ns.len()
     }
 
     /// Why these turns cannot be true; `None` if they can, or if there are no turns.
-    pub(super) fn refutation(&self, turns: &[UnaccountedTime], collects: CollectsGarbage) -> Option<String> {
-        let mut sorted: Vec<&UnaccountedTime> = turns.iter().collect();
+    pub(super) fn refutation(&self, turns: &[TurnTiming], collects: CollectsGarbage) -> Option<String> {
+        let mut sorted: Vec<&TurnTiming> = turns.iter().collect();
         sorted.sort_unstable_by_key(|turn| turn.unexplained_ns(collects));
-        let why = |turn: &UnaccountedTime, which: &str, allowed_ns: u64| {
+        let why = |turn: &TurnTiming, which: &str, allowed_ns: u64| {
             let explained_ns =
                 (turn.outside_windows_ns() - turn.unexplained_ns(collects)).saturating_add(allowed_ns);
             format!(
@@ -155,7 +153,7 @@ impl ReplyOverhead {
         if least.unexplained_ns(collects) > bound_ns {
             return Some(why(least, "the least", bound_ns));
         }
-        let median_bound_ns = (2 * collects.fixed_ns())
+        let median_bound_ns = (2 * collects.reply_bound_ns())
             .saturating_add(NULL_REPLY_FACTOR.saturating_mul(self.null_unexplained_quantile_ns(0.9)));
         let median = *sorted.get(sorted.len() / 2)?;
         let is_beyond =
@@ -166,7 +164,7 @@ impl ReplyOverhead {
     /// Largest allowed unexplained time of the turn with the least unexplained time.
     fn bound_ns(&self, collects: CollectsGarbage) -> u64 {
         collects
-            .fixed_ns()
+            .reply_bound_ns()
             .saturating_add(NULL_REPLY_FACTOR.saturating_mul(self.null_unexplained_quantile_ns(0.5)))
     }
 
@@ -179,14 +177,14 @@ impl ReplyOverhead {
 }
 
 /// The smallest unexplained time of all turns of a trial, divided by the bound; a trial is refused
-/// above 1.0. `null` has the samples of the control that reads nothing in the same state. Both
-/// iterators are in the order of the record.
-pub fn share_of_bound(
+/// above 1.0. `None` if no turn has a time by readlab's clock. `null` has the samples of the
+/// control that reads nothing in the same state. Both iterators are in the order of the record.
+pub fn unexplained_share_of_bound(
     null: impl Iterator<Item = Sample>,
     samples: impl Iterator<Item = Sample>,
     collects: bool,
 ) -> Option<f64> {
-    let unexplained_ns = |turn: Vec<Sample>, gc| Some(UnaccountedTime::from_turn(&turn)?.unexplained_ns(gc));
+    let unexplained_ns = |turn: Vec<Sample>, gc| Some(TurnTiming::from_turn(&turn)?.unexplained_ns(gc));
     let null_unexplained_ns = samples_by_turn(null)
         .into_iter()
         .filter_map(|turn| unexplained_ns(turn, CollectsGarbage(false)))
@@ -212,7 +210,7 @@ pub(super) fn samples_by_turn(samples: impl Iterator<Item = Sample>) -> Vec<Vec<
 
 /// Whether a trial is readlab's own control that reads nothing. Another contender's `null` may take
 /// any time outside its windows.
-pub(super) fn is_null(trial: &Trial) -> bool {
+pub(super) fn is_null_control(trial: &Trial) -> bool {
     trial.is_control() && trial.method() == "null" && trial.contender() == "rust"
 }
 
@@ -226,26 +224,26 @@ mod tests {
 
     /// A turn that took `turn_ns` by readlab's clock, with these timed windows among
     /// `turn_readings` readings.
-    fn turn(turn_ns: u64, windows: &[u64], turn_readings: u32) -> UnaccountedTime {
+    fn turn_timing(turn_ns: u64, windows: &[u64], turn_readings: u32) -> TurnTiming {
         let turn = TurnSeen { wall_ns: Some(turn_ns), ..TurnSeen::default() };
         let sample = |&wall_ns| Sample { wall_ns, turn_readings, turn, ..Sample::default() };
-        UnaccountedTime::from_turn(&windows.iter().map(sample).collect::<Vec<_>>()).unwrap()
+        TurnTiming::from_turn(&windows.iter().map(sample).collect::<Vec<_>>()).unwrap()
     }
 
     /// The unexplained time of a turn of one window, in which the contender and readlab waited for
     /// a processor.
     fn unexplained_ns(turn_ns: u64, window_ns: u64, delayed_ns: u64, lab_delayed_ns: u64) -> u64 {
-        let turn = turn(turn_ns, &[window_ns], 1);
-        UnaccountedTime { delayed_ns, lab_delayed_ns, ..turn }.unexplained_ns(NO_GC)
+        let turn = turn_timing(turn_ns, &[window_ns], 1);
+        TurnTiming { delayed_ns, lab_delayed_ns, ..turn }.unexplained_ns(NO_GC)
     }
 
     #[test]
     fn windows_untimed_readings_and_shares_are_explained() {
-        let one = turn(150 * MS, &[100 * MS], 1);
+        let one = turn_timing(150 * MS, &[100 * MS], 1);
         assert_eq!(one.unexplained_ns(NO_GC), 50 * MS - 5 * MS - 20_000);
         assert_eq!(one.unexplained_ns(CollectsGarbage(true)), 50 * MS - 25 * MS - 20_000);
         // Two untimed readings, each three times as long as the longest timed one.
-        let four = turn(850 * MS, &[80 * MS, 100 * MS], 4);
+        let four = turn_timing(850 * MS, &[80 * MS, 100 * MS], 4);
         assert_eq!(four.unexplained_ns(NO_GC), 70 * MS - 39 * MS - 80_000);
         assert_eq!(unexplained_ns(MS, 2 * MS, 0, 0), 0, "no window is longer than its turn");
     }
@@ -271,6 +269,6 @@ mod tests {
     #[test]
     fn without_turns_no_trial_is_judged() {
         assert_eq!(ReplyOverhead::default().refutation(&[], NO_GC), None);
-        assert_eq!(UnaccountedTime::from_turn(&[Sample::default()]), None);
+        assert_eq!(TurnTiming::from_turn(&[Sample::default()]), None);
     }
 }

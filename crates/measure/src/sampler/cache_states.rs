@@ -3,7 +3,7 @@
 //! [`crate::cache`] defines the states and makes them; `holder_search` handles processes that keep
 //! pages in memory.
 
-use super::holder_search::{Evict, HolderSearch, KnownHolders, leaves_pages};
+use super::holder_search::{EvictFn, HolderSearch, KnownHolders, leaves_pages};
 use super::notes::Notes;
 use super::session_pool::SessionPool;
 use super::trials::Trials;
@@ -28,15 +28,15 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
 /// Processes that keep pages in memory, and the number of the last fill.
 #[derive(Default)]
-pub(super) struct CacheStates {
+pub(super) struct CacheStateHistory {
     pub(super) holders: KnownHolders,
-    last_fill: Option<u32>,
+    last_fill_number: Option<u32>,
 }
 
-impl CacheStates {
+impl CacheStateHistory {
     /// Makes the next fill a full fill, even if it has the number of the last fill.
     pub(super) fn forget_fill(&mut self) {
-        self.last_fill = None;
+        self.last_fill_number = None;
     }
 
     pub(super) fn check_not_refused(&self, trial: TrialIndex) -> Result<(), TrialEnd> {
@@ -46,19 +46,19 @@ impl CacheStates {
 
 /// Makes cache states, with borrowed parts of the sampler.
 pub(super) struct StateMaker<'s, 'a> {
-    pub(super) states: &'s mut CacheStates,
+    pub(super) states: &'s mut CacheStateHistory,
     pub(super) trials: &'s Trials<'a>,
     pub(super) pool: &'s mut SessionPool,
     pub(super) notes: &'s mut Notes,
 }
 
 impl StateMaker<'_, '_> {
-    /// Brings the cache into the state from which a trial's turn starts; returns the pages resident
-    /// then.
+    /// Brings the cache into the state from which a trial's turn starts; returns the pages that are
+    /// resident in that state, or `None` if no state is made or the pages cannot be counted.
     ///
     /// The last fill has made the warm state. Only the eviction proves the cold state: if residency
     /// is probed, a second proof would bring pages back.
-    pub(super) fn prepare(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
+    pub(super) fn make_state(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
         let target = self.trials.target_of(trial.index);
         match (trial.state, target.cache()) {
             _ if self.trials.leaves_cache_alone(trial) => Ok(None),
@@ -68,8 +68,7 @@ impl StateMaker<'_, '_> {
     }
 
     /// Makes the cold state: no page of the target is resident. For a method that bypasses the page
-    /// cache, pages may stay: its bytes come from the device anyway, which is proven after the
-    /// turn.
+    /// cache, pages may stay: the meters of the turn prove that its bytes came from the device.
     pub(super) fn make_cold(&mut self, trial: &Trial) -> Result<ResidencyProof, SampleError> {
         let was_running = self.pool.has_session(trial.index);
         let evicted = self.evict(trial.target, |cache| cache.evict());
@@ -85,7 +84,7 @@ impl StateMaker<'_, '_> {
     }
 
     /// Evicts the file of a target. If pages stay, searches for the process that keeps them.
-    fn evict(&mut self, target: TargetIndex, evict: Evict) -> Result<ResidencyProof, CacheError> {
+    fn evict(&mut self, target: TargetIndex, evict: EvictFn) -> Result<ResidencyProof, CacheError> {
         let evicted = evict(self.trials.page_cache(target));
         let measured = self.trials.target(target);
         match measured.cache_control.identity() {
@@ -101,7 +100,7 @@ impl StateMaker<'_, '_> {
     /// Fills every file of the plan; if `fill` is the number of the last fill, only files that lost
     /// pages since then. Returns the fill of the first file; the fills of the others become notes.
     pub(super) fn fill_all(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
-        let is_again = self.states.last_fill.take() == Some(fill);
+        let is_again = self.states.last_fill_number.take() == Some(fill);
         let mut fills = Vec::new();
         let trials = self.trials;
         for file in trials.distinct_files() {
@@ -115,10 +114,10 @@ impl StateMaker<'_, '_> {
             };
             let finds_names = matches!(file.cache_control, CacheControl::Names { .. });
             let how = if finds_names { FILL_OF_NAMES } else { how };
-            let resident_after = filled.proof.share();
+            let resident_after = filled.proof.resident_share();
             fills.push(Fill { fill, target, how: how.to_owned(), wall_ns: filled.wall_ns, resident_after });
         }
-        self.states.last_fill = Some(fill);
+        self.states.last_fill_number = Some(fill);
         let first = fills.remove(0);
         fills.into_iter().for_each(|fill| self.notes.add(Line::Fill(fill)));
         Ok(first)
@@ -133,7 +132,7 @@ impl StateMaker<'_, '_> {
             let how = match self.evict(target, |cache| cache.evict_to_fill()) {
                 Ok(_) | Err(CacheError::RamBacked { .. }) => Ok(STANDARD_FILL),
                 Err(CacheError::PagesRemain { .. })
-                    if tries == FILL_TRIES || self.states.holders.holds_by_other_programs() =>
+                    if tries == FILL_TRIES || self.states.holders.has_holding_programs() =>
                 {
                     Ok(FILL_WITHOUT_EVICTION)
                 }
@@ -167,11 +166,11 @@ impl StateMaker<'_, '_> {
 
     /// Checks once, after the first turn of a contender, that it has released the file as
     /// PROTOCOL.md demands.
-    pub(super) fn check_released(&mut self, trial: &Trial) -> Result<(), TrialEnd> {
+    pub(super) fn check_file_released(&mut self, trial: &Trial) -> Result<(), TrialEnd> {
         let target = self.trials.target_of(trial.index);
         let opens_file = !target.target.facts.transport().has_server() && !trial.is_control();
-        let processes = self.pool.processes_of(trial.index);
-        if !opens_file || processes.is_empty() || !self.states.holders.is_first_check(trial.index) {
+        let processes = self.pool.process_ids_of(trial.index);
+        if !opens_file || processes.is_empty() || !self.states.holders.mark_checked(trial.index) {
             return Ok(());
         }
         let mut pause = FIRST_PAUSE;
@@ -197,13 +196,13 @@ impl StateMaker<'_, '_> {
 mod tests {
     use super::super::testing::Fixture;
     use super::*;
-    use crate::cache::{Eviction, PageCache, TargetCache};
+    use crate::cache::{EvictionScope, PageCache, TargetCache};
     use crate::round::testing::{COLD, WARM};
 
     /// The result of `make` on a new `StateMaker`, and its notes.
     fn with_state_maker<T>(trials: &Trials, make: impl FnOnce(&mut StateMaker) -> T) -> (T, Notes) {
         let (mut states, mut pool, mut notes) =
-            (CacheStates::default(), SessionPool::default(), Notes::default());
+            (CacheStateHistory::default(), SessionPool::default(), Notes::default());
         let result =
             make(&mut StateMaker { states: &mut states, trials, pool: &mut pool, notes: &mut notes });
         (result, notes)
@@ -214,7 +213,7 @@ mod tests {
         let fixture = Fixture::with_file(&[b'a'; 70_000]);
         let trials = fixture.trials(&[("a", WARM), ("b", WARM)]);
         let ((fill, before), mut notes) = with_state_maker(&trials, |maker| {
-            (maker.fill_all(3).unwrap(), maker.prepare(trials.nth_trial(0)).unwrap())
+            (maker.fill_all(3).unwrap(), maker.make_state(trials.nth_trial(0)).unwrap())
         });
         assert_eq!((fill.fill, fill.target, fill.resident_after), (3, TargetIndex::new(0), Some(1.0)));
         assert!(notes.take_lines().is_empty(), "one file has one fill");
@@ -227,7 +226,7 @@ mod tests {
         with_state_maker(&fixture.trials(&[("a", WARM)]), |maker| {
             let mut fill = |number| maker.fill_all(number).unwrap();
             assert_eq!(fill(0).how, STANDARD_FILL);
-            let second = PageCache::open(&fixture.path().join("1"), Eviction::OfFile).unwrap();
+            let second = PageCache::open(&fixture.folder_path().join("1"), EvictionScope::OfFile).unwrap();
             second.evict().unwrap();
             let again = fill(0);
             let shown = (again.fill, again.how.as_str(), again.resident_after);
@@ -244,10 +243,10 @@ mod tests {
 
     #[test]
     fn behind_a_foreign_server_no_cache_state_is_made_and_that_is_noted() {
-        let fixture = Fixture::of_size(1);
+        let fixture = Fixture::remote_of_size(1);
         let trials = fixture.trials(&[("a", COLD)]);
         let (proof, mut notes) =
-            with_state_maker(&trials, |maker| maker.prepare(trials.nth_trial(0)).unwrap());
+            with_state_maker(&trials, |maker| maker.make_state(trials.nth_trial(0)).unwrap());
         assert_eq!((proof, notes.take_missing_meters().len()), (None, 1));
     }
 }

@@ -1,4 +1,4 @@
-//! The search for the process that keeps pages of a file in memory, so that eviction fails for all
+//! The search for a process that keeps pages of a file in memory and so makes eviction fail for all
 //! trials.
 //!
 //! A contender of this run that keeps pages breaks PROTOCOL.md: its trial is refused, its process
@@ -50,11 +50,11 @@ impl KnownHolders {
     }
 
     /// Whether pages are known to stay because of another program.
-    pub(super) fn holds_by_other_programs(&self) -> bool {
+    pub(super) fn has_holding_programs(&self) -> bool {
         !self.named_processes.is_empty()
     }
 
-    pub(super) fn is_first_check(&mut self, trial: TrialIndex) -> bool {
+    pub(super) fn mark_checked(&mut self, trial: TrialIndex) -> bool {
         self.checked_trials.insert(trial)
     }
 
@@ -85,14 +85,14 @@ impl KnownHolders {
 }
 
 /// An eviction: for a cold reading, or before a fill.
-pub(super) type Evict = fn(&dyn TargetCache) -> Result<ResidencyProof, CacheError>;
+pub(super) type EvictFn = fn(&dyn TargetCache) -> Result<ResidencyProof, CacheError>;
 
 pub(super) struct HolderSearch<'m, 's, 'a> {
     pub(super) maker: &'m mut StateMaker<'s, 'a>,
     pub(super) target: &'s MeasuredTarget<'a>,
     pub(super) file: Identity,
     pub(super) processes: Processes,
-    pub(super) evict: Evict,
+    pub(super) evict: EvictFn,
 }
 
 impl<'a> HolderSearch<'_, '_, 'a> {
@@ -137,7 +137,7 @@ impl<'a> HolderSearch<'_, '_, 'a> {
 
     /// The running contenders that read this file: each trial with its processes.
     fn contenders(&self) -> Vec<(TrialIndex, u32)> {
-        let mut running = self.maker.pool.processes();
+        let mut running = self.maker.pool.all_process_ids();
         running.retain(|(trial, _)| self.maker.trials.target_of(*trial).shares_file(self.target));
         running
     }
@@ -231,6 +231,6 @@ mod tests {
         assert_eq!(known.refusal(FIRST_TRIAL), None);
         known.suspect(FIRST_TRIAL, "/data");
         assert!(known.refusal(FIRST_TRIAL).is_some());
-        assert!(known.is_first_check(FIRST_TRIAL) && !known.is_first_check(FIRST_TRIAL));
+        assert!(known.mark_checked(FIRST_TRIAL) && !known.mark_checked(FIRST_TRIAL));
     }
 }

@@ -18,9 +18,9 @@ use readlab_model::trial::{COMMAND, CacheState, TrialIndex};
 use readlab_protocol::TurnRequest;
 use readlab_record::{EndReason, FlameGraph, Line, Trace, Trial};
 use readlab_roster::session::{LaunchedSession, Session, SessionError, Turn};
-use readlab_system::folder::output_file::{Inputs, OutputFile};
+use readlab_system::folder::output_file::{InputFiles, OutputFile};
 use readlab_system::markup;
-use readlab_system::program::Additions;
+use readlab_system::program::CommandLineAdditions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ pub struct InspectPlan {
 
 impl InspectPlan {
     /// Whether contenders are inspected after their rounds, which takes a part of the run's time.
-    pub fn inspects(&self) -> bool {
+    pub fn has_inspections(&self) -> bool {
         *self != InspectPlan::default()
     }
 }
@@ -47,12 +47,12 @@ pub struct FlameGraphPaths {
     /// The record's folder; the record stores paths of pictures below this folder relative to it.
     pub record_folder: PathBuf,
     /// Files that the run reads; no picture may replace one of them.
-    pub inputs: Inputs,
+    pub inputs: InputFiles,
 }
 
 impl FlameGraphPaths {
     pub fn new(folder: PathBuf, record_folder: PathBuf) -> FlameGraphPaths {
-        FlameGraphPaths { folder, record_folder, inputs: Inputs::default() }
+        FlameGraphPaths { folder, record_folder, inputs: InputFiles::default() }
     }
 
     pub fn picture_paths<'t>(&self, trials: impl Iterator<Item = &'t Trial>) -> Vec<PathBuf> {
@@ -60,11 +60,11 @@ impl FlameGraphPaths {
     }
 
     fn picture_path(&self, trial: &Trial) -> PathBuf {
-        self.folder.join(file_name(trial))
+        self.folder.join(picture_file_name(trial))
     }
 }
 
-/// Number of functions that the record lists for a flame graph.
+/// Largest number of functions that the record lists for a flame graph.
 const HOT_SPOTS_MAX: usize = 5;
 
 /// Largest number of characters of the trial's name in a file name.
@@ -82,12 +82,13 @@ const WARM_UP_TIME: Duration = Duration::from_secs(2);
 
 /// Target duration of the readings of a turn: as many short readings as fit, so that most of a turn
 /// is not spent waiting for readlab.
-const TURN_NS: u64 = 100_000_000;
+const TURN_TARGET_NS: u64 = 100_000_000;
 
-const READINGS_MAX: u64 = 100_000;
+/// Largest number of readings of a turn.
+const READINGS_PER_TURN_MAX: u64 = 100_000;
 
 fn missing_graph(reason: String) -> FlameGraph {
-    FlameGraph { reason: Some(reason), ..FlameGraph::default() }
+    FlameGraph { why_no_picture: Some(reason), ..FlameGraph::default() }
 }
 
 fn missing_trace(reason: String) -> Trace {
@@ -107,16 +108,16 @@ impl InspectPlan {
         if trial.is_control() {
             return Ok(Vec::new());
         }
-        let graph = self.flame_graphs.as_ref().map(|paths| inspection.flame_graph(paths));
+        let graph = self.flame_graphs.as_ref().map(|paths| inspection.make_flame_graph(paths));
         let graph = graph.map(|graph| found_or_reason(graph, missing_graph)).transpose()?;
         let trace =
-            self.takes_trace.then(|| found_or_reason(inspection.trace(), missing_trace)).transpose()?;
+            self.takes_trace.then(|| found_or_reason(inspection.make_trace(), missing_trace)).transpose()?;
         Ok(inspection_lines(trial.index, graph, trace))
     }
 
     /// The lines that [`InspectPlan::inspect`] would return, each with the reason why the trial was
     /// not inspected.
-    pub(super) fn not_inspected(&self, trial: &Trial, reason: &str) -> Vec<Line> {
+    pub(super) fn uninspected_lines(&self, trial: &Trial, reason: &str) -> Vec<Line> {
         if trial.is_control() {
             return Vec::new();
         }
@@ -148,21 +149,21 @@ impl Inspection<'_, '_> {
         }
         match self.maker.trials.launch(index, 0, profile::naming_additions()) {
             Err(SessionError::NotStarted { cause, .. }) if cause.kind() == io::ErrorKind::AlreadyExists => {
-                self.maker.trials.launch(index, 0, Additions::default())
+                self.maker.trials.launch(index, 0, CommandLineAdditions::default())
             }
             launched => launched,
         }
     }
 
     /// Samples readings until there are enough samples, and draws a flame graph.
-    fn flame_graph(&mut self, paths: &FlameGraphPaths) -> Result<FlameGraph, TrialEnd> {
+    fn make_flame_graph(&mut self, paths: &FlameGraphPaths) -> Result<FlameGraph, TrialEnd> {
         let launched = self.launch_profiled()?;
-        let _map = RuntimeMaps::of_process(launched.id());
-        let mut session = launched.hello()?;
+        let _map = RuntimeMaps::of_process(launched.process_id());
+        let mut session = launched.receive_hello()?;
         session.wait_until_ready()?;
         // Profiling begins before the first reading, so that it knows every process that writes a
         // map of names, and can remove the map.
-        let profiling = Profiling::begin(session.id()).map_err(TrialEnd::failed)?;
+        let profiling = Profiling::begin(session.process_id()).map_err(TrialEnd::failed)?;
         let readings = self.sample_readings(&mut session, &profiling);
         let sampled = profiling.end();
         // Some runtimes write the names of their functions when they end; no map is written later.
@@ -175,7 +176,7 @@ impl Inspection<'_, '_> {
         let lead = self.warm_up(session)?;
         profiling.count_from_now();
         let (began, mut readings) = (Instant::now(), 0);
-        while profiling.samples() < SAMPLES_ENOUGH && began.elapsed() < SAMPLING_TIME {
+        while profiling.sample_count() < SAMPLES_ENOUGH && began.elapsed() < SAMPLING_TIME {
             self.make_state()?;
             self.take_turn(session, lead)?;
             readings += lead + 1;
@@ -183,7 +184,7 @@ impl Inspection<'_, '_> {
         Ok(readings)
     }
 
-    fn trace(&mut self) -> Result<Trace, TrialEnd> {
+    fn make_trace(&mut self) -> Result<Trace, TrialEnd> {
         let trials = self.maker.trials;
         let target = trials.target_of(self.trial.index).target;
         let file = target.file().filter(|_| !target.facts.transport().has_server());
@@ -198,7 +199,7 @@ impl Inspection<'_, '_> {
         let mut pooled = PooledSession::new(vec![session], params, ReaderGroups::default());
         self.make_state()?;
         tracing.begin().map_err(TrialEnd::failed)?;
-        let turns = pooled.metered_turn(TurnRequest { lead: 0, count: 1 }, self.time_limit(0), || {})?;
+        let turns = pooled.take_metered_turn(TurnRequest { lead: 0, count: 1 }, self.time_limit(0), || {})?;
         let turn = turns.into_iter().next().expect("it has one reader");
         trials.compare_answers(self.trial, &turn.answer)?;
         let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
@@ -207,9 +208,9 @@ impl Inspection<'_, '_> {
         Ok(tracing.end(Trace { wall_ns, minor_faults, major_faults, ..Trace::default() }))
     }
 
-    /// Reads once, or for a while if the contender must warm up. Returns how many untimed readings
-    /// make a turn of a tenth of a second. Each cold reading has a separate turn, because a second
-    /// reading in the turn would not be cold.
+    /// Reads once, or for a while if the contender must warm up. Returns the number of untimed
+    /// readings that a turn needs before its last reading to take a tenth of a second. The number
+    /// is 0 if the state must be made, or a hook must run, before each reading.
     fn warm_up(&mut self, session: &mut Session) -> Result<u32, TrialEnd> {
         let duration = match self.maker.trials.warmup(self.trial.index) {
             Warmup::UntilSteady => WARM_UP_TIME,
@@ -221,8 +222,9 @@ impl Inspection<'_, '_> {
             let turn = self.take_turn(session, 0)?;
             if began.elapsed() >= duration {
                 let wall_ns = turn.samples.last().map_or(1, |sample| sample.wall_ns.max(1));
-                let readings = (TURN_NS / wall_ns).clamp(1, READINGS_MAX);
-                let is_alone = self.trial.state != CacheState::Warm || self.trial.command.prepare.is_some();
+                let readings = (TURN_TARGET_NS / wall_ns).clamp(1, READINGS_PER_TURN_MAX);
+                let is_alone = self.trial.state != CacheState::Warm
+                    || self.trial.command_rules.prepare_command.is_some();
                 let lead = if is_alone { 0 } else { readings - 1 };
                 return Ok(u32::try_from(lead).expect("at most a hundred thousand"));
             }
@@ -233,13 +235,13 @@ impl Inspection<'_, '_> {
     /// since the last fill; if pages were evicted since then, the file is filled again.
     fn make_state(&mut self) -> Result<(), TrialEnd> {
         run_prepare_hook(self.trial, self.maker.trials)?;
-        let proof = self.maker.prepare(self.trial)?;
+        let proof = self.maker.make_state(self.trial)?;
         let is_missing = self.trial.state == CacheState::Warm && proof.is_some_and(|it| !it.is_warm());
         if is_missing { Ok(self.maker.refill(self.trial.target)?) } else { Ok(()) }
     }
 
     fn take_turn(&self, session: &mut Session, lead: u32) -> Result<Turn, TrialEnd> {
-        let turn = session.turn(TurnRequest { lead, count: 1 }, self.time_limit(lead))?;
+        let turn = session.run_turn(TurnRequest { lead, count: 1 }, self.time_limit(lead))?;
         self.maker.trials.compare_answers(self.trial, &turn)?;
         Ok(turn)
     }
@@ -256,13 +258,13 @@ fn draw_flame_graph(
     paths: &FlameGraphPaths,
 ) -> FlameGraph {
     let profile = sampled.with_names();
-    let samples = profile.folded.samples();
+    let samples = profile.folded.sample_count();
     let mut graph = FlameGraph {
         how: profile.how,
-        samples,
+        sample_count: samples,
         readings,
         hottest: profile.folded.hottest(HOT_SPOTS_MAX),
-        blind: profile.blind,
+        blind_spots: profile.blind_spots,
         ..FlameGraph::default()
     };
     let title = format!("{} · {} · {}", trial.id, trial.state, trial.work);
@@ -273,14 +275,14 @@ fn draw_flame_graph(
         profile::svg(&profile.folded, &title, &subtitle)
     };
     match picture.and_then(|svg| write_picture(trial, &svg, paths)) {
-        Ok(file) => graph.file = Some(file),
-        Err(reason) => graph.reason = Some(reason),
+        Ok(file) => graph.picture_path = Some(file),
+        Err(reason) => graph.why_no_picture = Some(reason),
     }
     graph
 }
 
 pub fn picture_file(file: &Path) -> OutputFile<'_> {
-    OutputFile { option: "--flamegraph", file, is_earlier_output: markup::is_picture }
+    OutputFile { option: "--flamegraph", file, is_earlier_output: markup::is_own_picture }
 }
 
 /// Writes a picture; returns its name as it appears in the record.
@@ -295,7 +297,7 @@ fn write_picture(trial: &Trial, svg: &str, paths: &FlameGraphPaths) -> Result<St
 
 /// File name such as `warm-12-rust-mmap-avx512.svg`: only letters, digits and hyphens, and the
 /// trial's number, so that no two trials share a name.
-fn file_name(trial: &Trial) -> String {
+fn picture_file_name(trial: &Trial) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = trial.id.to_string().chars().map(letter).take(NAME_CHARS_MAX).collect();
     format!("{}-{:02}-{}.svg", trial.state, trial.index, name.trim_matches('-'))
@@ -305,35 +307,35 @@ fn file_name(trial: &Trial) -> String {
 mod tests {
     use super::super::testing::{FIRST_TRIAL, Fixture};
     use super::*;
-    use crate::round::testing::{WARM, plan, rules_of_runs};
+    use crate::round::testing::{WARM, plan, rules_for_readings};
 
     #[test]
     fn every_planned_inspection_that_is_left_out_has_its_reason() {
-        let fixture = Fixture::of_size(1);
+        let fixture = Fixture::remote_of_size(1);
         let trials = fixture.trials(&[("a", WARM), ("null", WARM)]);
         let plan = InspectPlan { takes_trace: true, ..InspectPlan::default() };
-        let lines = plan.not_inspected(trials.nth_trial(0), "no time");
+        let lines = plan.uninspected_lines(trials.nth_trial(0), "no time");
         assert!(matches!(lines.as_slice(), [Line::Trace { trial: FIRST_TRIAL, .. }]), "{lines:?}");
-        assert!(plan.not_inspected(trials.nth_trial(1), "no time").is_empty(), "a control");
+        assert!(plan.uninspected_lines(trials.nth_trial(1), "no time").is_empty(), "a control");
     }
 
     #[test]
     fn only_an_interruption_ends_the_run() {
         let found = found_or_reason(Err(TrialEnd::failed("no".to_owned())), missing_graph).unwrap();
-        assert_eq!(found.reason.as_deref(), Some("no"));
+        assert_eq!(found.why_no_picture.as_deref(), Some("no"));
         let stopped = found_or_reason(Err(TrialEnd::Run(EndReason::Interrupted)), missing_graph);
         assert_eq!(stopped, Err(EndReason::Interrupted));
     }
 
     #[test]
     fn a_picture_is_named_after_its_trial_and_lies_below_the_record() {
-        let plan = plan(rules_of_runs(1), &[("a", WARM), ("mmap", WARM)]);
+        let plan = plan(rules_for_readings(1), &[("a", WARM), ("mmap", WARM)]);
         let trial = &plan.trials[1].trial;
-        assert_eq!(file_name(trial), "warm-01-rust-mmap.svg");
+        assert_eq!(picture_file_name(trial), "warm-01-rust-mmap.svg");
         let record = tempfile::tempdir().unwrap();
         let paths = FlameGraphPaths::new(record.path().join("flames"), record.path().to_owned());
         assert_eq!(write_picture(trial, "<svg/>", &paths), Ok("flames/warm-01-rust-mmap.svg".to_owned()));
-        assert_eq!(std::fs::read(paths.folder.join(file_name(trial))).unwrap(), b"<svg/>");
+        assert_eq!(std::fs::read(paths.folder.join(picture_file_name(trial))).unwrap(), b"<svg/>");
         let file = record.path().join("file");
         std::fs::write(&file, "").unwrap();
         let elsewhere = FlameGraphPaths { folder: file.join("flames"), ..paths };

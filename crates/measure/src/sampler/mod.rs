@@ -1,5 +1,5 @@
 //! The sampler takes the samples of one turn of one trial from real contender processes. Every
-//! measured number of readlab comes from `proven_turn` in this file.
+//! measured number of readlab comes from `take_proven_turn` in this file.
 //!
 //! Each module owns one thing: `trials` the trials with their targets, `session_pool` the started
 //! contenders and their meters, `cache_states` the state of the page cache, `runtime_counters` the
@@ -37,7 +37,7 @@ use super::residency::ResidencyProof;
 use super::settings::SettingControl;
 use super::target::{MeasuredTarget, SweepTarget, TargetState};
 use super::warm_up_file::WarmUpFile;
-use cache_states::{CacheStates, StateMaker};
+use cache_states::{CacheStateHistory, StateMaker};
 use inspector::Inspection;
 pub use inspector::{FlameGraphPaths, InspectPlan, picture_file};
 use notes::Notes;
@@ -50,10 +50,10 @@ use readlab_model::target::{TargetIndex, Targets};
 use readlab_model::trial::{Answer, CacheState, Params, TrialIndex, Work};
 use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
-use readlab_record::{EndReason, Fill, Line, Outcome, SettingsApplied, Start, Trial};
+use readlab_record::{EndReason, Fill, Line, Outcome, SettingsApplied, StartMode, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::session::Turn;
-use runtime_counters::RuntimeCounters;
+use runtime_counters::TrialCounters;
 use session_pool::SessionPool;
 use single_reads::SingleReads;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,13 +63,13 @@ use trials::Trials;
 use warm_up::WarmUpUntilSteady;
 
 pub struct ProcessSampler<'a> {
-    /// Dropped first: control groups are removed when their processes have ended, and the folder in
-    /// which they were made after them.
+    /// Declared, and so dropped, before `trials`, which holds the folder of all control groups: a
+    /// group can be removed only after its processes have ended, and the folder only after that.
     pool: SessionPool,
     trials: Trials<'a>,
-    states: CacheStates,
+    states: CacheStateHistory,
     own_commands: OwnCommands,
-    counters: RuntimeCounters,
+    counters: TrialCounters,
     inspect_plan: InspectPlan,
     notes: Notes,
     /// The files of a plan that may read each file only once.
@@ -93,9 +93,9 @@ impl<'a> ProcessSampler<'a> {
         ProcessSampler {
             trials: Trials::new(plan, contenders, targets),
             pool: SessionPool::default(),
-            states: CacheStates::default(),
+            states: CacheStateHistory::default(),
             own_commands: OwnCommands::default(),
-            counters: RuntimeCounters::default(),
+            counters: TrialCounters::default(),
             inspect_plan: InspectPlan::default(),
             notes: Notes::default(),
             single_reads: None,
@@ -125,7 +125,7 @@ impl<'a> ProcessSampler<'a> {
     }
 
     /// Sets the number of processes of a contender that read together, by trial.
-    pub fn with_readers(mut self, readers: BTreeMap<TrialIndex, u32>) -> ProcessSampler<'a> {
+    pub fn with_reader_counts(mut self, readers: BTreeMap<TrialIndex, u32>) -> ProcessSampler<'a> {
         self.trials.reads_singly = !readers.is_empty();
         self.trials.reader_counts = readers;
         self
@@ -149,8 +149,8 @@ impl<'a> ProcessSampler<'a> {
     }
 
     /// Makes the sampler read trials that have a bound on memory in control groups.
-    pub fn with_memory(mut self, memory: Option<MemoryControl>) -> ProcessSampler<'a> {
-        self.trials.memory = memory;
+    pub fn with_memory_control(mut self, memory: Option<MemoryControl>) -> ProcessSampler<'a> {
+        self.trials.memory_control = memory;
         self
     }
 
@@ -159,9 +159,9 @@ impl<'a> ProcessSampler<'a> {
         self
     }
 
-    /// One turn whose samples are proven: makes and proves the state, takes the turn between
+    /// Takes one turn whose samples are proven: makes and proves the state, takes the turn between
     /// meters, proves the state again, compares the answers, checks the claims.
-    fn proven_turn(&mut self, trial: &Trial, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+    fn take_proven_turn(&mut self, trial: &Trial, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let request = self.trials.turn_request(trial);
         run_prepare_hook(trial, &self.trials)?;
         self.gate.as_mut().map_or(Ok(()), |gate| gate.wait_to_make_state())?;
@@ -169,20 +169,21 @@ impl<'a> ProcessSampler<'a> {
             let steady = self.make_pressed_state(trial)?;
             (Some(steady.residency), Some(steady))
         } else {
-            (self.state_maker().prepare(trial)?, None)
+            (self.state_maker().make_state(trial)?, None)
         };
         self.gate.as_mut().map_or(Ok(()), |gate| gate.report_ready())?;
         let before =
             self.gate.as_ref().map_or(prepared, |_| self.trials.residency_after_wait(trial, prepared));
-        let below_before = self.trials.below_counters(trial.index);
-        let turns = self.metered_turns(trial, request);
-        let (device_busy, below) = self.trials.below_difference(trial.index, below_before);
+        let below_before = self.trials.lower_layer_counters(trial.index);
+        let turns = self.take_metered_turns(trial, request);
+        let (device_busy, below) = self.trials.lower_layer_difference(trial.index, below_before);
         let after = self.residency_after(trial, turns.is_ok())?;
         let turns = turns?;
         let pressed = steady.map(|steady| self.observe_pressed(trial.index, steady, after.as_ref()));
         let pressed = pressed.transpose()?;
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
-        let surroundings = CacheBeforeAfter { before, after, below, device_busy, pressed };
+        let surroundings =
+            CacheBeforeAfter { before, after, lower_layer: below, device_busy_ns: device_busy, pressed };
         self.proven_samples(trial, slot, turns, surroundings)
     }
 
@@ -190,13 +191,13 @@ impl<'a> ProcessSampler<'a> {
     /// changed.
     fn change_settings(&mut self, trial: TrialIndex) -> Result<bool, TrialEnd> {
         let Some(settings) = &mut self.settings else { return Ok(false) };
-        let (point, begun) = (self.trials.plan.planned_trial(trial).block, Instant::now());
+        let (point, begun) = (self.trials.plan.planned_trial(trial).block_index, Instant::now());
         if !settings.apply_point(point)? {
             return Ok(false);
         }
         let wall_ns = Nanos::from(begun.elapsed()).0;
         self.states.forget_fill();
-        let target = TargetIndex::new(0).under(point, self.trials.target_count());
+        let target = TargetIndex::new(0).under_condition(point, self.trials.target_count());
         self.notes.add(Line::Settings(SettingsApplied { target, wall_ns }));
         Ok(true)
     }
@@ -237,10 +238,10 @@ impl<'a> ProcessSampler<'a> {
         is_taken: bool,
     ) -> Result<Option<ResidencyProof>, SampleError> {
         if !is_taken || self.trials.leaves_cache_alone(trial) {
-            return self.trials.check_unchanged_after(trial.index, is_taken).map(|()| None);
+            return self.trials.check_unchanged_after_turn(trial.index, is_taken).map(|()| None);
         }
-        let TargetState { resident, change } = self.trials.target_of(trial.index).observe();
-        self.trials.check_change(trial.index, change)?;
+        let TargetState { residency: resident, change } = self.trials.target_of(trial.index).observe();
+        self.trials.end_run_if_changed(trial.index, change)?;
         Ok(self.notes.value_or_note("resident_after", resident))
     }
 
@@ -266,7 +267,7 @@ impl<'a> ProcessSampler<'a> {
         if !was_started || self.single_reads.is_some() {
             return Ok(());
         }
-        (0..self.trials.plan.rules.warmup.max(1)).try_for_each(|_| self.warm_up_until_ready(trial))
+        (0..self.trials.plan.rules.warmup_readings.max(1)).try_for_each(|_| self.warm_up_until_ready(trial))
     }
 
     /// Makes one untimed reading of the current target; an error ends the trial. A contender that
@@ -277,12 +278,12 @@ impl<'a> ProcessSampler<'a> {
         }
         let warmed_up = self.warm_up_until_ready(self.trials.trial(trial));
         let warmed_up = warmed_up.map_err(|error| self.with_group_kill(trial, error));
-        self.release_if_low_memory(trial);
+        self.close_session_if_low_memory(trial);
         warmed_up.map_err(|error| self.with_read_offset(trial, error.into()))
     }
 
-    /// Makes one untimed reading and compares its answer. If the contender must read until it is
-    /// steady and has not done so since its start, it does now.
+    /// Makes one untimed reading and compares its answer. A contender that must be steady and was
+    /// not steady since its start then reads until it is.
     fn warm_up_until_ready(&mut self, trial: &Trial) -> Result<(), SampleError> {
         self.states.check_not_refused(trial.index)?;
         self.ensure_running(trial)?;
@@ -290,8 +291,8 @@ impl<'a> ProcessSampler<'a> {
     }
 
     fn read_until_ready(&mut self, trial: &Trial) -> Result<(), SampleError> {
-        let first_ns = self.untimed_turn(trial, 1)?;
-        self.state_maker().check_released(trial)?;
+        let first_ns = self.take_untimed_turn(trial, 1)?;
+        self.state_maker().check_file_released(trial)?;
         let until_steady = self.trials.warmup(trial.index) == Warmup::UntilSteady;
         if until_steady && !self.pool.session(trial.index)?.is_steady {
             self.read_until_steady(trial, first_ns)?;
@@ -302,12 +303,14 @@ impl<'a> ProcessSampler<'a> {
 
     /// Reads until the times of readings no longer change, or until the time limit of a warm-up.
     fn read_until_steady(&mut self, trial: &Trial, first_ns: Vec<u64>) -> Result<(), SampleError> {
-        let contenders = self.trials.contenders_until_steady(trial.index);
+        let contenders = self.trials.contender_count_until_steady(trial.index);
         let time_limit = warm_up::time_limit(self.trials.plan.rules.budget.time(), contenders);
         let (began, mut warm_up) = (Instant::now(), WarmUpUntilSteady { walls_ns: first_ns, time_limit });
         loop {
             match warm_up.next_step(began.elapsed()) {
-                ControlFlow::Continue(count) => warm_up.walls_ns.extend(self.untimed_turn(trial, count)?),
+                ControlFlow::Continue(count) => {
+                    warm_up.walls_ns.extend(self.take_untimed_turn(trial, count)?)
+                }
                 ControlFlow::Break(end) => {
                     let warmed_up = warm_up.warmed_up(trial.index, began.elapsed(), end);
                     self.notes.add(Line::Warmup(warmed_up));
@@ -317,19 +320,20 @@ impl<'a> ProcessSampler<'a> {
         }
     }
 
-    /// Readings whose times are used only for the warm-up; their answers are compared.
-    fn untimed_turn(&mut self, trial: &Trial, count: u32) -> Result<Vec<u64>, SampleError> {
+    /// Takes a turn whose samples are not recorded, and compares its answers. Returns the wall
+    /// times of the first reader in nanoseconds.
+    fn take_untimed_turn(&mut self, trial: &Trial, count: u32) -> Result<Vec<u64>, SampleError> {
         run_prepare_hook(trial, &self.trials)?;
-        let turns = self.metered_turns(trial, TurnRequest { lead: 0, count });
-        self.trials.check_unchanged_after(trial.index, turns.is_ok())?;
+        let turns = self.take_metered_turns(trial, TurnRequest { lead: 0, count });
+        self.trials.check_unchanged_after_turn(trial.index, turns.is_ok())?;
         let turns = turns?;
         turns.iter().try_for_each(|turn| self.compare_turn(trial, &turn.answer))?;
         let first = turns.iter().take(1).flat_map(|turn| &turn.answer.samples);
         Ok(first.map(|sample| sample.wall_ns).collect())
     }
 
-    /// Whether only a cold reading can show which part of the target a trial reads, and no cold
-    /// trial of the plan has one.
+    /// Whether only a cold reading can show which part of the target a trial reads, and the plan
+    /// starts no cold trial with the same id and target.
     fn needs_cold_probe(&self, trial: &Trial) -> bool {
         let is_warm_part = trial.state == CacheState::Warm && trial.work == Work::Part && !trial.is_control();
         let is_its_cold = |other: &Trial| {
@@ -378,18 +382,18 @@ impl<'a> ProcessSampler<'a> {
         loop {
             self.ensure_running(cold)?;
             self.notes.begin_turn();
-            match self.proven_turn(cold, &Slot::unrecorded(CacheState::Cold)) {
+            match self.take_proven_turn(cold, &Slot::unrecorded(CacheState::Cold)) {
                 Err(SampleError::Unproven(_)) if tries < attempt::PROOF_TRIES => tries += 1,
                 probed => return probed,
             }
         }
     }
 
-    fn release_if_low_memory(&mut self, trial: TrialIndex) {
-        self.pool.release_if_low_memory(trial, self.trials.bytes_to_keep_cached(trial));
+    fn close_session_if_low_memory(&mut self, trial: TrialIndex) {
+        self.pool.close_session_if_low_memory(trial, self.trials.bytes_to_keep_cached(trial));
     }
 
-    /// Adds to the end of a trial the byte at which its file cannot be read.
+    /// Adds to the reason why a trial failed the byte at which its file cannot be read.
     fn with_read_offset(&self, trial: TrialIndex, end: TrialEnd) -> TrialEnd {
         read_offset::with_read_offset(end, self.trials.target_of(trial).target.file())
     }
@@ -430,27 +434,27 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
-        if readlab_system::interrupt::requested() {
+        if readlab_system::interrupt::is_stop_requested() {
             return Err(TrialEnd::Run(EndReason::Interrupted));
         }
         self.state_maker().fill_all(fill)
     }
 
-    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+    fn take_turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let planned = self.trials.trial(trial);
         self.states.check_not_refused(trial)?;
         if self.change_settings(trial)? && planned.state == CacheState::Warm {
             return Err(SampleError::Unproven("the cache was filled under other settings".to_owned()));
         }
         match planned.start {
-            Start::Kept => self.ensure_running(planned)?,
-            Start::EachReading => drop(self.pool.restart(&self.trials, trial)?),
+            StartMode::Kept => self.ensure_running(planned)?,
+            StartMode::EachReading => drop(self.pool.restart(&self.trials, trial)?),
         }
         self.notes.begin_turn();
-        let samples = self.proven_turn(planned, slot);
+        let samples = self.take_proven_turn(planned, slot);
         let samples = samples.and_then(|samples| self.check_settings(trial).map(|()| samples));
         let samples = samples.map_err(|error| self.with_group_kill(trial, error));
-        self.release_if_low_memory(trial);
+        self.close_session_if_low_memory(trial);
         samples.map_err(|error| match error {
             SampleError::TrialEnd(end) => SampleError::TrialEnd(self.with_read_offset(trial, end)),
             unproven @ SampleError::Unproven(_) => unproven,
@@ -469,14 +473,16 @@ impl Sampler for ProcessSampler<'_> {
         self.counters.known_counts(trial, &self.trials).is_some()
     }
 
-    fn inspects(&self) -> bool {
-        self.inspect_plan.inspects()
+    fn has_inspections(&self) -> bool {
+        self.inspect_plan.has_inspections()
     }
 
     fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
         if self.trials.memory_bound(trial).is_some() {
-            return Ok(self
-                .not_inspected(trial, "it is read under a bound on memory, which inspections do not have"));
+            return Ok(self.uninspected_lines(
+                trial,
+                "it is read under a bound on memory, which inspections do not have",
+            ));
         }
         // The readings of an inspection are under the settings of their trial, too.
         self.change_settings(trial).or_else(|end| end.outcome().map(|_| false))?;
@@ -485,8 +491,8 @@ impl Sampler for ProcessSampler<'_> {
         self.inspect_plan.inspect(Inspection { trial: self.trials.trial(trial), maker })
     }
 
-    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
-        self.inspect_plan.not_inspected(self.trials.trial(trial), reason)
+    fn uninspected_lines(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
+        self.inspect_plan.uninspected_lines(self.trials.trial(trial), reason)
     }
 
     fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
@@ -511,12 +517,12 @@ impl Sampler for ProcessSampler<'_> {
         cleaned.and(self.restore_settings())
     }
 
-    fn notes(&mut self) -> Vec<Line> {
+    fn drain_notes(&mut self) -> Vec<Line> {
         self.trials.take_change().into_iter().for_each(|change| self.notes.warn(change));
         self.notes.take_lines()
     }
 
-    fn missing_meters(&mut self) -> Vec<(String, String)> {
+    fn drain_missing_meters(&mut self) -> Vec<(String, String)> {
         let missing = self.notes.take_missing_meters().into_iter();
         missing.map(|(meter, reason)| (meter.to_owned(), reason)).collect()
     }

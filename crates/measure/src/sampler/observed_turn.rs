@@ -31,7 +31,7 @@ pub(super) struct MeteredTurn {
 }
 
 impl MeteredTurn {
-    pub(super) fn readings(&self) -> u64 {
+    pub(super) fn reading_count(&self) -> u64 {
         u64::from(self.request.lead) + u64::from(self.request.count)
     }
 }
@@ -50,9 +50,9 @@ pub(super) struct CacheBeforeAfter {
     pub(super) before: Option<ResidencyProof>,
     pub(super) after: Option<ResidencyProof>,
     /// Bytes that the layer below the file system counted during the turn; `None` without a layer.
-    pub(super) below: Option<LowerLayerBytes>,
+    pub(super) lower_layer: Option<LowerLayerBytes>,
     /// Busy time of the device during the turn; `None` without a known device.
-    pub(super) device_busy: Option<Result<u64, String>>,
+    pub(super) device_busy_ns: Option<Result<u64, String>>,
     /// The bound on memory around the turn, if it has one.
     pub(super) pressed: Option<PressedTurn>,
 }
@@ -76,15 +76,15 @@ impl ObservedTurn<'_> {
         let CacheBeforeAfter { before, after, .. } = &self.surroundings;
         let mut common = Sample {
             turn_readings: self.turn.request.lead + self.turn.request.count,
-            resident_before: before.as_ref().and_then(ResidencyProof::share),
-            resident_after: after.as_ref().and_then(ResidencyProof::share),
+            resident_before: before.as_ref().and_then(ResidencyProof::resident_share),
+            resident_after: after.as_ref().and_then(ResidencyProof::resident_share),
             resident_is_estimate: [before, after].into_iter().flatten().any(ResidencyProof::is_estimate),
             pressed: self.surroundings.pressed.as_ref().map(|pressed| pressed.proof),
             turn: self.turn_seen_from_outside(),
             ..slot.sample(self.trial.index)
         };
         for (meter, of_turn) in self.meter_values(notes) {
-            let reading = of_turn.map(|count| meter.value_of_reading(count, self.turn.readings()));
+            let reading = of_turn.map(|count| meter.value_of_reading(count, self.turn.reading_count()));
             meter.field(&mut common).into_iter().for_each(|field| *field = reading);
         }
         let lines = (0..).zip(&self.turn.answer.samples);
@@ -119,7 +119,7 @@ impl ObservedTurn<'_> {
             Some(ns) => Some(ns),
             None => {
                 let split = notes.value_or_note(meter.name(), self.turn.metered.cpu_split.as_ref().map(part));
-                split.map(|ns| meter.value_of_reading(ns, self.turn.readings()))
+                split.map(|ns| meter.value_of_reading(ns, self.turn.reading_count()))
             }
         };
         Sample {
@@ -134,12 +134,12 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Readlab's measurements of the whole turn, except meters that have a reason of their own if
-    /// they are missing.
+    /// Readlab's measurements of the whole turn, except those that are in the table of meters:
+    /// [`ObservedTurn::meter_values`] has these, with a reason for each that is missing.
     fn turn_seen_from_outside(&self) -> TurnSeen {
         let whole = &self.turn.metered.whole_turn;
         TurnSeen {
-            wall_ns: Some(self.turn.answer.seen_ns),
+            wall_ns: Some(self.turn.answer.lab_wall_ns),
             cpu_ns: whole.cpu_ns.as_ref().ok().copied(),
             cpu_error_ns: whole.cpu_ns.is_ok().then_some(whole.cpu_error_ns),
             delivered: self.delivering_meter(),
@@ -151,7 +151,7 @@ impl ObservedTurn<'_> {
     fn device_busy_ns(&self, notes: &mut Notes) -> Option<u64> {
         notes.value_or_note(
             Meter::DeviceBusyNs.name(),
-            self.surroundings.device_busy.as_ref()?.as_ref().copied(),
+            self.surroundings.device_busy_ns.as_ref()?.as_ref().copied(),
         )
     }
 
@@ -159,7 +159,7 @@ impl ObservedTurn<'_> {
     /// meter does.
     fn delivering_meter(&self) -> Option<Delivered> {
         let metered = &self.turn.metered;
-        let bytes = self.facts.size_bytes.saturating_mul(self.turn.readings());
+        let bytes = self.facts.size_bytes.saturating_mul(self.turn.reading_count());
         let passed = self.was_delivered_by_read_calls(bytes);
         let mapped = |&faults: &u64| faults.saturating_mul(FAULT_AROUND_BYTES) >= bytes;
         match metered.minor_faults.as_ref().is_ok_and(mapped) {
@@ -184,8 +184,9 @@ impl ObservedTurn<'_> {
             return *passed >= bytes;
         }
         let from_files = write_call_bytes.as_ref().ok().map(|written| passed.saturating_sub(*written));
-        let most =
-            bytes.saturating_add(bytes / 100).saturating_add(PROGRAM_FILES_BYTES_MAX * self.turn.readings());
+        let most = bytes
+            .saturating_add(bytes / 100)
+            .saturating_add(PROGRAM_FILES_BYTES_MAX * self.turn.reading_count());
         from_files.is_some_and(|from_files| (min_fetched_bytes(bytes)..=most).contains(&from_files))
     }
 
@@ -213,14 +214,14 @@ impl ObservedTurn<'_> {
     /// Bytes that the next layer read; `None` for a control, which reads nothing through that
     /// layer.
     fn next_layer_bytes(&self, notes: &mut Notes) -> Option<u64> {
-        let counted = self.surroundings.below.as_ref().filter(|_| !self.trial.is_control())?;
+        let counted = self.surroundings.lower_layer.as_ref().filter(|_| !self.trial.is_control())?;
         notes.value_or_note(Meter::BelowReadBytes.name(), counted.bytes.read_bytes.as_ref().copied())
     }
 
     /// The value of a meter; if it is missing, the reason becomes a note.
     fn meter_value(&self, meter: Meter, reading: &Result<u64, MeterError>, notes: &mut Notes) -> Option<u64> {
         // Outside their windows, these two controls do nothing that a meter would count.
-        let is_plain = matches!(self.trial.limit(), Some(LimitKind::Device | LimitKind::Faults));
+        let is_plain = matches!(self.trial.limit_kind(), Some(LimitKind::Device | LimitKind::Faults));
         if self.trial.is_control() && !is_plain && !meter.describes_turn() {
             notes.add_missing_meter(meter.name(), WORK_OUTSIDE_WINDOW);
             return None;
@@ -231,7 +232,7 @@ impl ObservedTurn<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Fixture, metered, metered_turn, observed_turn, sample_line, turn};
+    use super::super::testing::{Fixture, metered_turn, observed_turn, sample_line, turn, unread_meters};
     use super::*;
     use crate::round::testing::WARM;
 
@@ -240,14 +241,15 @@ mod tests {
     /// The samples of a turn with one untimed and `readings` timed readings, and the missing
     /// meters.
     fn samples(name: &str, readings: usize) -> (Vec<Sample>, Vec<(&'static str, String)>) {
-        let fixture = Fixture::of_size(1);
-        let mut metered = MeterReadings { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
+        let fixture = Fixture::remote_of_size(1);
+        let mut metered = MeterReadings { minor_faults: Ok(9), device_read_bytes: Ok(6), ..unread_meters() };
         metered.other_meters.insert(Meter::Preemptions, Ok(4));
         let turn = metered_turn(turn(vec![sample_line(Some(1)); readings]), metered);
         let mut observed = observed_turn(&fixture.trials(&[(name, WARM)]), turn);
         observed.turn.request.lead = 1;
         let bytes = LayerBytes { read_bytes: Ok(3), arrived_bytes: Ok(3) };
-        observed.surroundings.below = Some(LowerLayerBytes { layer: NextLayer::Program { pid: 1 }, bytes });
+        observed.surroundings.lower_layer =
+            Some(LowerLayerBytes { layer: NextLayer::Program { pid: 1 }, bytes });
         let mut notes = Notes::default();
         (observed.samples(&SLOT, &mut notes), notes.take_missing_meters())
     }
@@ -269,10 +271,10 @@ mod tests {
 
     #[test]
     fn bytes_that_a_command_passes_between_its_processes_are_from_no_file() {
-        let fixture = Fixture::of_size(1_000);
+        let fixture = Fixture::remote_of_size(1_000);
         let trials = fixture.trials(&[("a", WARM)]);
         let delivered = |name: &str, passed, written| {
-            let mut metered = MeterReadings { minor_faults: Ok(0), ..metered() };
+            let mut metered = MeterReadings { minor_faults: Ok(0), ..unread_meters() };
             (metered.whole_turn.read_call_bytes, metered.whole_turn.write_call_bytes) =
                 (Ok(passed), Ok(written));
             let trial = Trial { id: name.parse().unwrap(), ..trials.nth_trial(0).clone() };

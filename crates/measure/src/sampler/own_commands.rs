@@ -25,27 +25,27 @@ pub(super) struct OwnCommands {
     /// One trial of each command that was set up on a target, in order.
     set_up_trials: Vec<TrialIndex>,
     /// Digest of the output that each command must print, by the target that it reads.
-    expected_outputs: BTreeMap<(TargetIndex, TrialId), u64>,
+    expected_output_digests: BTreeMap<(TargetIndex, TrialId), u64>,
 }
 
 impl OwnCommands {
     /// Runs the set-up of a command before its first reading, and finds its expected output.
     pub(super) fn begin(&mut self, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
         self.set_up(trial, trials)?;
-        match &trial.command.check {
+        match &trial.command_rules.check {
             Check::Count | Check::Unchecked => Ok(()),
-            Check::Accepted { by } => self.find_expected_output(trial, Some(by), trials),
-            Check::Same { of } => {
+            Check::Accepted { accepting_program: by } => self.find_expected_output(trial, Some(by), trials),
+            Check::Same { trial_name: of } => {
                 let first = trials.trial_named(of, trial.target).unwrap_or(trial);
                 self.set_up(first, trials)?;
                 self.find_expected_output(first, None, trials)
-                    .map_err(|end| end_after_first(end, first, trial))
+                    .map_err(|end| end_because_of_first(end, first, trial))
             }
         }
     }
 
     pub(super) fn is_set_up(&self, trial: &Trial, trials: &Trials) -> bool {
-        trial.command.setup.is_none() || self.was_set_up(trial, trials)
+        trial.command_rules.setup.is_none() || self.was_set_up(trial, trials)
     }
 
     fn was_set_up(&self, trial: &Trial, trials: &Trials) -> bool {
@@ -62,7 +62,7 @@ impl OwnCommands {
         }
         // A set-up that fails is cleaned up, too, because it may have done a part of its work.
         self.set_up_trials.push(trial.index);
-        let Some(line) = &trial.command.setup else { return Ok(()) };
+        let Some(line) = &trial.command_rules.setup else { return Ok(()) };
         run_hook("--setup", line, trial, trials, program::run_to_end)
     }
 
@@ -74,23 +74,23 @@ impl OwnCommands {
         trials: &Trials,
     ) -> Result<(), TrialEnd> {
         let key = (trial.target, trial.id.clone());
-        if self.expected_outputs.contains_key(&key) {
+        if self.expected_output_digests.contains_key(&key) {
             return Ok(());
         }
         run_prepare_hook(trial, trials)?;
         let env = check.map(|line| (OsString::from(CHECK_VARIABLE), line.into()));
         let (mut session, _) = trials.start(trial.index, env.into_iter().collect::<Vec<_>>().into())?;
-        let turn = session.turn(TurnRequest { lead: 0, count: 1 }, trials.time_limit(trial.index, 1))?;
+        let turn = session.run_turn(TurnRequest { lead: 0, count: 1 }, trials.time_limit(trial.index, 1))?;
         let output = turn.samples.first().and_then(|sample| sample.output);
-        self.expected_outputs.extend(output.map(|output| (key, output)));
+        self.expected_output_digests.extend(output.map(|output| (key, output)));
         Ok(())
     }
 
     /// Refuses a turn in which a command printed another output than it must.
     pub(super) fn compare_output(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
-        let (right, reason) = match &trial.command.check {
+        let (right, reason) = match &trial.command_rules.check {
             Check::Count | Check::Unchecked => return Ok(()),
-            Check::Same { of } if *of != trial.id.to_string() => {
+            Check::Same { trial_name: of } if *of != trial.id.to_string() => {
                 (of.parse().ok(), format!("its output is not that of {of}"))
             }
             Check::Same { .. } | Check::Accepted { .. } => {
@@ -98,7 +98,7 @@ impl OwnCommands {
                 (Some(trial.id.clone()), reason.to_owned())
             }
         };
-        let right = right.and_then(|id| self.expected_outputs.get(&(trial.target, id)));
+        let right = right.and_then(|id| self.expected_output_digests.get(&(trial.target, id)));
         let is_right = turn.samples.iter().all(|sample| sample.output.as_ref() == right && right.is_some());
         if is_right { Ok(()) } else { Err(SampleError::refused(reason)) }
     }
@@ -107,7 +107,8 @@ impl OwnCommands {
     /// error is a change of a target, or else the first failure.
     pub(super) fn clean_up(&mut self, trials: &Trials) -> Result<(), CleanUpError> {
         let set_up = std::mem::take(&mut self.set_up_trials).into_iter().map(|trial| trials.trial(trial));
-        let due: Vec<_> = set_up.filter_map(|trial| Some((trial, trial.command.cleanup.as_ref()?))).collect();
+        let due: Vec<_> =
+            set_up.filter_map(|trial| Some((trial, trial.command_rules.cleanup.as_ref()?))).collect();
         if due.is_empty() {
             return Ok(());
         }
@@ -115,7 +116,7 @@ impl OwnCommands {
         // A change from before is not caused by these commands.
         let was_changed_before = trials.describe_first_change().is_some();
         for (trial, line) in due {
-            let ended = run_hook("--cleanup", line, trial, trials, program::run_in_any_case);
+            let ended = run_hook("--cleanup", line, trial, trials, program::run_uninterruptibly);
             if let Err(TrialEnd::Both(Outcome::Failed { reason }, _)) = ended {
                 failed.get_or_insert(reason);
             }
@@ -133,7 +134,7 @@ impl OwnCommands {
 
 /// Runs the hook before each reading of a command.
 pub(super) fn run_prepare_hook(trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
-    let Some(line) = &trial.command.prepare else { return Ok(()) };
+    let Some(line) = &trial.command_rules.prepare_command else { return Ok(()) };
     run_hook("--prepare", line, trial, trials, program::run_to_end)
 }
 
@@ -162,7 +163,8 @@ fn run_hook(
     })
 }
 
-fn end_after_first(end: TrialEnd, first: &Trial, trial: &Trial) -> TrialEnd {
+/// Explains the end of a trial that must print the output of the trial `first`, if `first` failed.
+fn end_because_of_first(end: TrialEnd, first: &Trial, trial: &Trial) -> TrialEnd {
     match end {
         TrialEnd::Trial(outcome) if first.id != trial.id => {
             let reason = outcome.reason().unwrap_or("it ended");

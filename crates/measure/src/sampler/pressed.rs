@@ -19,7 +19,7 @@ use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_model::units::Bytes;
 use readlab_record::{Outcome, Trial};
-use readlab_system::machine::memory::Memory;
+use readlab_system::machine::memory::MachineMemory;
 use readlab_system::memory::page_bytes;
 use readlab_system::memory_group::{GroupCounters, GroupMemory};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,9 +32,12 @@ const UNTIMED_READINGS_MAX: u32 = 16;
 /// Two shares of the working set in memory count as equal up to this difference.
 const SHARE_TOLERANCE: f64 = 0.02;
 
-/// Two numbers of refaults count as equal up to this share of the larger, or this share of the
-/// pages of the working set.
+/// Two numbers of refaults count as equal if their difference is at most this share of the larger
+/// number.
 const REFAULT_TOLERANCE_RATIO: f64 = 0.1;
+
+/// Two numbers of refaults also count as equal if their difference is at most this share of the
+/// pages of the working set.
 const REFAULT_NOISE_SHARE: f64 = 0.01;
 
 /// A timed reading counts if, before and after it, the share of the working set in memory differs
@@ -78,8 +81,8 @@ const NAMED_HOLDERS_MAX: usize = 3;
 /// State of the trials that are read under a bound, kept between their turns.
 #[derive(Debug, Default)]
 pub(super) struct PressedTrials {
-    need_by_trial: BTreeMap<TrialIndex, Need>,
-    steady_readings: BTreeMap<TrialIndex, UntimedReading>,
+    need_by_trial: BTreeMap<TrialIndex, MemoryNeed>,
+    steady_readings: BTreeMap<TrialIndex, StateAfterReading>,
     /// Trials whose processes were reported to need more memory than was measured.
     reported_pinned: BTreeSet<TrialIndex>,
     /// Trials whose bound was reported to be smaller than their processes.
@@ -90,16 +93,16 @@ pub(super) struct PressedTrials {
 
 /// Memory that one group needs beside the page cache of the target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Need {
+struct MemoryNeed {
     /// Largest memory of the processes beside the page cache so far.
     process_bytes: u64,
     /// Page cache of other files, such as the program.
-    files_bytes: u64,
+    other_files_bytes: u64,
 }
 
-impl Need {
-    fn bytes(self) -> u64 {
-        self.process_bytes.saturating_add(self.files_bytes)
+impl MemoryNeed {
+    fn total_bytes(self) -> u64 {
+        self.process_bytes.saturating_add(self.other_files_bytes)
     }
 }
 
@@ -113,8 +116,8 @@ impl PressedTrials {
     /// from the target; returns whether the need grew.
     fn raise_need(&mut self, trial: TrialIndex, taken_bytes: u64) -> bool {
         let need = self.need_by_trial.entry(trial).or_default();
-        let added_bytes = taken_bytes.min(OTHER_FILES_BYTES_MAX.saturating_sub(need.files_bytes));
-        need.files_bytes = need.files_bytes.saturating_add(added_bytes);
+        let added_bytes = taken_bytes.min(OTHER_FILES_BYTES_MAX.saturating_sub(need.other_files_bytes));
+        need.other_files_bytes = need.other_files_bytes.saturating_add(added_bytes);
         added_bytes > 0
     }
 
@@ -122,16 +125,16 @@ impl PressedTrials {
     /// The need for other files is lowered first, because their pages were evicted. Returns whether
     /// there was a need.
     fn lower_need(&mut self, trial: TrialIndex, excess_bytes: u64) -> bool {
-        let Some(need) = self.need_by_trial.get_mut(&trial).filter(|need| need.bytes() > 0) else {
+        let Some(need) = self.need_by_trial.get_mut(&trial).filter(|need| need.total_bytes() > 0) else {
             return false;
         };
-        let of_processes_bytes = excess_bytes.saturating_sub(need.files_bytes);
-        need.files_bytes = need.files_bytes.saturating_sub(excess_bytes);
+        let of_processes_bytes = excess_bytes.saturating_sub(need.other_files_bytes);
+        need.other_files_bytes = need.other_files_bytes.saturating_sub(excess_bytes);
         need.process_bytes = need.process_bytes.saturating_sub(of_processes_bytes);
         true
     }
 
-    fn need(&self, trial: TrialIndex) -> Need {
+    fn need(&self, trial: TrialIndex) -> MemoryNeed {
         self.need_by_trial.get(&trial).copied().unwrap_or_default()
     }
 }
@@ -140,7 +143,7 @@ impl PressedTrials {
 /// summed over all groups of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shortfall {
-    groups: u64,
+    group_count: u64,
     /// Bytes of the target that are not in memory although the bounds have room for them.
     short_bytes: u64,
     /// Page cache of other files that is charged to the groups and not included in their need.
@@ -155,22 +158,22 @@ impl Shortfall {
     /// The shortfall of `groups` groups; the limit of each group is the bound plus the need.
     fn new(
         bound: &MemoryFacts,
-        need: Need,
+        need: MemoryNeed,
         groups: u64,
         resident_bytes: u64,
         held: GroupMemory,
     ) -> Shortfall {
         let of_all = |bytes: u64| bytes.saturating_mul(groups);
         let granted_bytes = of_all(bound.cache_bytes).min(bound.working_set_bytes);
-        let limit_bytes = of_all(bound.cache_bytes.saturating_add(need.bytes()));
+        let limit_bytes = of_all(bound.cache_bytes.saturating_add(need.total_bytes()));
         let held_bytes = held.cache_bytes.saturating_add(held.other_bytes);
         Shortfall {
-            groups,
+            group_count: groups,
             short_bytes: granted_bytes.saturating_sub(resident_bytes),
             other_files_bytes: held
                 .cache_bytes
                 .saturating_sub(resident_bytes)
-                .saturating_sub(of_all(need.files_bytes)),
+                .saturating_sub(of_all(need.other_files_bytes)),
             pinned_bytes: held.other_bytes.saturating_sub(of_all(need.process_bytes)),
             free_bytes: limit_bytes.saturating_sub(held_bytes),
         }
@@ -180,7 +183,7 @@ impl Shortfall {
     /// memory has another cause: whole folios were evicted, or, if much is free, the contender does
     /// not fill its group.
     fn taken_bytes(&self) -> u64 {
-        if self.free_bytes > (EVICTED_FOLIOS_MAX * FOLIO_BYTES_MAX).saturating_mul(self.groups) {
+        if self.free_bytes > (EVICTED_FOLIOS_MAX * FOLIO_BYTES_MAX).saturating_mul(self.group_count) {
             return 0;
         }
         self.short_bytes.saturating_sub(self.free_bytes).min(self.other_files_bytes)
@@ -191,7 +194,7 @@ impl Shortfall {
     fn warning_words(&self, bound: &MemoryFacts) -> Option<String> {
         let taken_bytes = self.taken_bytes();
         if share(taken_bytes, bound.cache_bytes) > REPORTED_PINNED_SHARE_MIN {
-            let taken = Bytes(taken_bytes).binary();
+            let taken = Bytes(taken_bytes).binary_text();
             return Some(format!("its other files take {taken} of the bound of {}", bound.bound));
         }
         let explained_bytes = self.other_files_bytes.saturating_add(self.pinned_bytes);
@@ -203,7 +206,7 @@ impl Shortfall {
                 "under the bound of {} the page cache keeps {} less of the target than there is room for, and \
                  nothing else takes its place: the kernel evicts more than it must",
                 bound.bound,
-                Bytes(unexplained_bytes).binary()
+                Bytes(unexplained_bytes).binary_text()
             )
         })
     }
@@ -211,66 +214,66 @@ impl Shortfall {
 
 /// The state after an untimed reading.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct UntimedReading {
+struct StateAfterReading {
     /// Share of the working set that is in memory.
-    share: f64,
+    resident_share: f64,
     /// Share of the pages of the working set that were read again; `None` if that is not counted.
-    refaults: Option<f64>,
+    refault_share: Option<f64>,
 }
 
-impl UntimedReading {
-    fn has_share_of(&self, other: &UntimedReading) -> bool {
-        (self.share - other.share).abs() <= SHARE_TOLERANCE
+impl StateAfterReading {
+    fn has_same_share(&self, other: &StateAfterReading) -> bool {
+        (self.resident_share - other.resident_share).abs() <= SHARE_TOLERANCE
     }
 
-    fn has_refaults_of(&self, other: &UntimedReading) -> bool {
+    fn has_same_refaults(&self, other: &StateAfterReading) -> bool {
         let alike = |one: f64, two: f64| {
             (one - two).abs() <= REFAULT_NOISE_SHARE.max(REFAULT_TOLERANCE_RATIO * one.max(two))
         };
-        self.refaults.zip(other.refaults).is_none_or(|(one, two)| alike(one, two))
+        self.refault_share.zip(other.refault_share).is_none_or(|(one, two)| alike(one, two))
     }
 }
 
 /// Decides whether untimed readings have reached a steady state.
 #[derive(Debug, Default)]
-struct Steadiness {
+struct SteadinessTracker {
     /// The steady state that the trial had before, if it was read before.
-    known_steady: Option<UntimedReading>,
-    readings: Vec<UntimedReading>,
+    known_steady: Option<StateAfterReading>,
+    readings: Vec<StateAfterReading>,
 }
 
-impl Steadiness {
-    /// Adds a reading; returns whether the state is steady: its share equals that of the reading
-    /// before, and its refaults equal those of any earlier reading. Near the cliff readings with
-    /// the same share may alternate between more and fewer refaults. The steady state before an
-    /// earlier turn of the trial counts as such a reading.
-    fn add(&mut self, reading: UntimedReading) -> bool {
+impl SteadinessTracker {
+    /// Adds the state after a reading; returns whether the state is steady: the share in memory
+    /// equals that of the reading before, and the number of refaults equals that of any earlier
+    /// reading, because readings with the same share may alternate between more and fewer refaults.
+    /// The steady state before an earlier turn of the trial counts as such a reading, too.
+    fn add(&mut self, reading: StateAfterReading) -> bool {
         let mut before = self.readings.last().into_iter().chain(&self.known_steady);
         let mut earlier = self.readings.iter().chain(&self.known_steady);
-        let is_steady = before.any(|other| reading.has_share_of(other))
-            && earlier.any(|other| reading.has_refaults_of(other));
+        let is_steady = before.any(|other| reading.has_same_share(other))
+            && earlier.any(|other| reading.has_same_refaults(other));
         self.readings.push(reading);
         is_steady
     }
 
-    fn count(&self) -> u32 {
+    fn reading_count(&self) -> u32 {
         u32::try_from(self.readings.len()).unwrap_or(u32::MAX)
     }
 
     fn is_exhausted(&self) -> bool {
-        self.count() >= UNTIMED_READINGS_MAX
+        self.reading_count() >= UNTIMED_READINGS_MAX
     }
 
     fn describe(&self) -> String {
         let last = &self.readings[self.readings.len().saturating_sub(4)..];
-        let has_steady_share = last.windows(2).all(|two| two[1].has_share_of(&two[0]));
-        let refaults: Option<Vec<f64>> = last.iter().map(|reading| reading.refaults).collect();
+        let has_steady_share = last.windows(2).all(|two| two[1].has_same_share(&two[0]));
+        let refaults: Option<Vec<f64>> = last.iter().map(|reading| reading.refault_share).collect();
         let (what, last) = match refaults.filter(|_| has_steady_share) {
             Some(refaults) => ("that was read again", refaults),
-            None => ("in memory", last.iter().map(|reading| reading.share).collect()),
+            None => ("in memory", last.iter().map(|reading| reading.resident_share).collect()),
         };
         let last: Vec<String> = last.into_iter().map(percent).collect();
-        let (count, last) = (self.count(), last.join(", "));
+        let (count, last) = (self.reading_count(), last.join(", "));
         format!(
             "the share of the target {what} was not steady after {count} untimed readings: at last {last}"
         )
@@ -357,25 +360,25 @@ impl ProcessSampler<'_> {
             return Err(TrialEnd::failed("it has no bound on memory".to_owned()).into());
         };
         let groups = self.pool.session(trial.index)?.groups.count();
-        check_available(&bound, groups, self.pressed.need(trial.index).bytes())?;
+        check_memory_available(&bound, groups, self.pressed.need(trial.index).total_bytes())?;
         self.report_small_bound(trial.index, &bound);
         let evicted = self.state_maker().make_cold(trial);
         evicted.map_err(|error| self.with_other_holders(trial.index, error))?;
         let mut limit_bytes = self.set_limit(trial.index, &bound)?;
         let granted_bytes = bound.cache_bytes.saturating_mul(groups);
         let known = self.pressed.steady_readings.get(&trial.index).copied();
-        let mut steadiness = Steadiness { known_steady: known, ..Steadiness::default() };
+        let mut steadiness = SteadinessTracker { known_steady: known, ..SteadinessTracker::default() };
         // If the target is a part of a file, the kernel may also read other parts of the file.
         let is_whole = self.trials.target_of(trial.index).target.part.is_none();
         let (reading, state, shortfall) = loop {
             let before = self.group_state(trial.index)?.counters;
-            let untimed = self.untimed_turn(trial, 1);
+            let untimed = self.take_untimed_turn(trial, 1);
             untimed.map_err(|error| self.with_thrash_words(trial.index, &bound, before, error))?;
             let left = self.counted_residency(trial.index)?;
             let state = self.group_state(trial.index)?;
-            let reading = UntimedReading {
-                share: byte_share(left.resident_bytes(), &bound),
-                refaults: state.counters.since(before).refaults.map(|pages| page_share(pages, &bound)),
+            let reading = StateAfterReading {
+                resident_share: byte_share(left.resident_bytes(), &bound),
+                refault_share: state.counters.since(before).refaults.map(|pages| page_share(pages, &bound)),
             };
             let is_steady = steadiness.add(reading);
             let charged_bytes = state.memory.cache_bytes.min(left.resident_bytes());
@@ -388,7 +391,7 @@ impl ProcessSampler<'_> {
             let is_short = is_whole
                 && !trial.bypasses_cache()
                 && byte_share(taken_bytes, &bound) > TAKEN_SHARE_MIN
-                && steadiness.count() <= RAISING_READINGS_MAX;
+                && steadiness.reading_count() <= RAISING_READINGS_MAX;
             let is_changed = (is_beyond && self.pressed.lower_need(trial.index, excess_bytes))
                 || (is_steady
                     && is_short
@@ -403,9 +406,9 @@ impl ProcessSampler<'_> {
             }
         };
         self.pressed.steady_readings.insert(trial.index, reading);
-        let keeps_target = is_whole && !trial.bypasses_cache() && reading.share > SHARE_TOLERANCE;
-        // Readers of one file may keep it in the group of one of them, and a command may read a
-        // part.
+        let keeps_target = is_whole && !trial.bypasses_cache() && reading.resident_share > SHARE_TOLERANCE;
+        // If several readers read one file, its pages may be charged to the group of a single
+        // reader. A command may read only a part of the file.
         if keeps_target && groups == 1 && !trial.work.may_read_part() {
             self.report_shortfall(trial, &bound, &shortfall);
         }
@@ -413,14 +416,15 @@ impl ProcessSampler<'_> {
         let elsewhere_bytes = residency.resident_bytes().saturating_sub(state.memory.cache_bytes_max);
         let elsewhere_share = byte_share(elsewhere_bytes, &bound);
         let target = self.trials.target_of(trial.index);
-        let other_holders = (elsewhere_share > STATE_TOLERANCE).then(|| name_other_holders(target)).flatten();
+        let other_holders =
+            (elsewhere_share > STATE_TOLERANCE).then(|| names_of_other_holders(target)).flatten();
         let proof = PressedProof {
-            steady_share: reading.share,
+            steady_share: reading.resident_share,
             before_share: byte_share(residency.resident_bytes(), &bound),
-            untimed_readings: steadiness.count(),
+            untimed_readings: steadiness.reading_count(),
             limit_bytes: limit_bytes.saturating_mul(groups),
-            process_bytes: self.pressed.need(trial.index).bytes().saturating_mul(groups),
-            held_bytes: 0,
+            process_bytes: self.pressed.need(trial.index).total_bytes().saturating_mul(groups),
+            non_cache_bytes: 0,
             elsewhere_share,
         };
         let (counters, working_set_bytes) = (state.counters, bound.working_set_bytes);
@@ -431,7 +435,7 @@ impl ProcessSampler<'_> {
     /// Adds to an error of eviction the names of processes outside of this lab that have the target
     /// open.
     fn with_other_holders(&self, trial: TrialIndex, error: SampleError) -> SampleError {
-        match (error, name_other_holders(self.trials.target_of(trial))) {
+        match (error, names_of_other_holders(self.trials.target_of(trial))) {
             (SampleError::Unproven(reason), Some(holders)) => {
                 SampleError::Unproven(format!("{reason}: {holders}"))
             }
@@ -451,7 +455,7 @@ impl ProcessSampler<'_> {
         let Some(after) = after else {
             return Err(SampleError::Unproven("what is in memory after the reading is not known".to_owned()));
         };
-        let proof = PressedProof { held_bytes: memory.other_bytes, ..steady.proof };
+        let proof = PressedProof { non_cache_bytes: memory.other_bytes, ..steady.proof };
         let uncertain_bytes = memory.cache_bytes_max.saturating_sub(memory.cache_bytes);
         self.report_pinned_memory(trial, &proof, uncertain_bytes)?;
         Ok(PressedTurn {
@@ -504,14 +508,14 @@ impl ProcessSampler<'_> {
     /// limit, this is an error, because the kernel would kill them.
     fn set_limit(&mut self, trial: TrialIndex, bound: &MemoryFacts) -> Result<u64, SampleError> {
         let groups = &self.pool.session(trial)?.groups;
-        let limit_bytes = bound.cache_bytes.saturating_add(self.pressed.need(trial).bytes());
+        let limit_bytes = bound.cache_bytes.saturating_add(self.pressed.need(trial).total_bytes());
         let held_bytes = groups.max_process_bytes().map_err(|error| group_failed(&error))?;
         if held_bytes >= limit_bytes {
             return Err(TrialEnd::failed(format!(
                 "its processes hold {}, and its control group may have {} with the bound of {}: the kernel \
                  would kill them for memory",
-                Bytes(held_bytes).binary(),
-                Bytes(limit_bytes).binary(),
+                Bytes(held_bytes).binary_text(),
+                Bytes(limit_bytes).binary_text(),
                 bound.bound
             ))
             .into());
@@ -525,7 +529,8 @@ impl ProcessSampler<'_> {
         state.map_err(|error| group_failed(&error).into())
     }
 
-    /// The residency of a target, if each page is counted: probes would read pages.
+    /// The residency of a target, counted page by page; an error if pages can only be probed,
+    /// because a probe may read pages.
     fn counted_residency(&self, trial: TrialIndex) -> Result<ResidencyProof, SampleError> {
         let target = self.trials.target_of(trial);
         let proof = target.residency().map_err(SampleError::Unproven)?;
@@ -546,12 +551,12 @@ impl ProcessSampler<'_> {
         if !has_kill {
             return error;
         }
-        let need_bytes = self.pressed.need(trial).bytes();
+        let need_bytes = self.pressed.need(trial).total_bytes();
         TrialEnd::failed(format!(
             "killed for memory (OOM): its control group may have {} for the page cache and the {} that it \
              needed when it was measured, and it needs more ({reason})",
-            Bytes(bound.cache_bytes).binary(),
-            Bytes(need_bytes).binary()
+            Bytes(bound.cache_bytes).binary_text(),
+            Bytes(need_bytes).binary_text()
         ))
         .into()
     }
@@ -602,8 +607,8 @@ impl CacheBeforeAfter {
 
 /// Refuses a bound if the machine, or an enclosing control group, has too little memory for
 /// `groups` groups with it.
-fn check_available(bound: &MemoryFacts, groups: u64, need_bytes: u64) -> Result<(), TrialEnd> {
-    let available_bytes = Memory::read().cacheable_now_bytes();
+fn check_memory_available(bound: &MemoryFacts, groups: u64, need_bytes: u64) -> Result<(), TrialEnd> {
+    let available_bytes = MachineMemory::read().cacheable_now_bytes();
     let of_all = |bytes: u64| bytes.saturating_mul(groups);
     let cache_bytes = of_all(bound.cache_bytes).min(bound.working_set_bytes);
     let wanted_bytes = cache_bytes.saturating_add(of_all(need_bytes));
@@ -613,7 +618,7 @@ fn check_available(bound: &MemoryFacts, groups: u64, need_bytes: u64) -> Result<
     let reason = format!(
         "a bound of {} cannot be filled: only {} of memory are available",
         bound.bound,
-        Bytes(available_bytes).binary()
+        Bytes(available_bytes).binary_text()
     );
     Err(TrialEnd::Trial(Outcome::Unavailable { reason }))
 }
@@ -625,7 +630,7 @@ fn small_bound_words(need_bytes: u64, bound: &MemoryFacts) -> Option<String> {
             "the bound of {} is smaller than its processes, which need {} besides the page cache: if they need a \
              little more, the kernel kills them for memory",
             bound.bound,
-            Bytes(need_bytes).binary()
+            Bytes(need_bytes).binary_text()
         )
     })
 }
@@ -634,15 +639,15 @@ fn small_bound_words(need_bytes: u64, bound: &MemoryFacts) -> Option<String> {
 /// groups' counts; `None` if they do not.
 fn pinned_words(proof: &PressedProof, process_bytes: u64, uncertain_bytes: u64) -> Option<String> {
     let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
-    let pinned_bytes = proof.held_bytes.saturating_sub(process_bytes);
+    let pinned_bytes = proof.non_cache_bytes.saturating_sub(process_bytes);
     let certain_bytes = pinned_bytes.saturating_sub(uncertain_bytes);
     (share(certain_bytes, cache_bytes) > REPORTED_PINNED_SHARE_MIN).then(|| {
         format!(
             "its processes hold {} more than the {} that they needed when they were measured, so the page cache \
              has less than the {} of its bound",
-            Bytes(pinned_bytes).binary(),
-            Bytes(process_bytes).binary(),
-            Bytes(cache_bytes).binary()
+            Bytes(pinned_bytes).binary_text(),
+            Bytes(process_bytes).binary_text(),
+            Bytes(cache_bytes).binary_text()
         )
     })
 }
@@ -653,7 +658,7 @@ fn group_failed(error: &io::Error) -> TrialEnd {
 
 /// The names of processes outside of this lab that have the target open or mapped; `None` if there
 /// are none.
-fn name_other_holders(target: &MeasuredTarget) -> Option<String> {
+fn names_of_other_holders(target: &MeasuredTarget) -> Option<String> {
     let now = Processes::now();
     let own = now.family(std::process::id());
     let holders = target.holders(&now, &now.all_except(&own));
@@ -667,7 +672,7 @@ fn name_other_holders(target: &MeasuredTarget) -> Option<String> {
 /// thrash.
 fn thrash_words(refaults: u64, bound: &MemoryFacts) -> Option<String> {
     let times = page_share(refaults, bound);
-    let again = Bytes(refaults.saturating_mul(page_bytes())).binary();
+    let again = Bytes(refaults.saturating_mul(page_bytes())).binary_text();
     (times >= THRASH_TIMES_MIN).then(|| {
         format!("under the bound of {} it read {again} again, {times:.0} times its working set", bound.bound)
     })
@@ -694,13 +699,13 @@ mod tests {
     use super::*;
     use readlab_model::target::memory::MemoryBound;
 
-    fn reading(share: f64, refaults: f64) -> UntimedReading {
-        UntimedReading { share, refaults: Some(refaults) }
+    fn reading(share: f64, refaults: f64) -> StateAfterReading {
+        StateAfterReading { resident_share: share, refault_share: Some(refaults) }
     }
 
     /// The number of the reading, from 1, after which the state is steady; `None` if it never is.
-    fn steady_after(known: Option<UntimedReading>, readings: &[UntimedReading]) -> Option<usize> {
-        let mut steadiness = Steadiness { known_steady: known, ..Steadiness::default() };
+    fn steady_after(known: Option<StateAfterReading>, readings: &[StateAfterReading]) -> Option<usize> {
+        let mut steadiness = SteadinessTracker { known_steady: known, ..SteadinessTracker::default() };
         readings.iter().position(|reading| steadiness.add(*reading)).map(|at| at + 1)
     }
 
@@ -714,7 +719,8 @@ mod tests {
         assert_eq!(steady_after(None, &[reading(0.0, 0.0); 2]), Some(2), "past the page cache");
         let by_turns = [reading(0.25, 0.0), reading(0.25, 1.0), reading(0.25, 1.6), reading(0.25, 1.03)];
         assert_eq!(steady_after(None, &by_turns), Some(4), "as many pages again as once before");
-        let uncounted = [0.4, 0.41].map(|share| UntimedReading { share, refaults: None });
+        let uncounted =
+            [0.4, 0.41].map(|share| StateAfterReading { resident_share: share, refault_share: None });
         assert_eq!(steady_after(None, &uncounted), Some(2));
     }
 
@@ -727,7 +733,7 @@ mod tests {
 
     #[test]
     fn a_state_that_never_settles_is_described() {
-        let mut steadiness = Steadiness::default();
+        let mut steadiness = SteadinessTracker::default();
         let mut shares = (0..).map(|number| if number % 2 == 0 { 0.2 } else { 0.4 });
         while !steadiness.is_exhausted() {
             assert!(!steadiness.add(reading(shares.next().unwrap(), 0.0)));
@@ -737,7 +743,7 @@ mod tests {
             said.ends_with("after 16 untimed readings: at last 20.0 %, 40.0 %, 20.0 %, 40.0 %"),
             "{said}"
         );
-        let mut steadiness = Steadiness::default();
+        let mut steadiness = SteadinessTracker::default();
         for number in 0..4 {
             assert!(!steadiness.add(reading(0.25, f64::from(1 << number))));
         }
@@ -746,7 +752,7 @@ mod tests {
         assert!(said.ends_with("at last 100.0 %, 200.0 %, 400.0 %, 800.0 %"), "{said}");
     }
 
-    fn turn(before_share: f64, after_share: f64, elsewhere_share: f64) -> PressedTurn {
+    fn pressed_turn(before_share: f64, after_share: f64, elsewhere_share: f64) -> PressedTurn {
         let proof =
             PressedProof { steady_share: 0.5, before_share, elsewhere_share, ..PressedProof::default() };
         PressedTurn { proof, after_share, granted_share: 0.5, ..PressedTurn::default() }
@@ -759,7 +765,7 @@ mod tests {
 
     #[test]
     fn a_share_in_memory_for_which_the_bound_has_no_room_does_not_count() {
-        let mut held = turn(0.594, 0.594, 0.0);
+        let mut held = pressed_turn(0.594, 0.594, 0.0);
         held.proof.steady_share = 0.594;
         let said = held.violation().unwrap();
         assert_eq!(
@@ -773,20 +779,20 @@ mod tests {
 
     #[test]
     fn a_reading_counts_within_five_points_of_the_steady_state() {
-        assert_eq!(turn(0.46, 0.54, 0.04).violation(), None);
-        let said = turn(0.5, 0.56, 0.0).violation().unwrap();
+        assert_eq!(pressed_turn(0.46, 0.54, 0.04).violation(), None);
+        let said = pressed_turn(0.5, 0.56, 0.0).violation().unwrap();
         assert_eq!(
             said,
             "56.0 % of the target were in memory after the reading, and 50.0 % in the steady state"
         );
-        assert!(turn(0.44, 0.5, 0.0).violation().unwrap().contains("before the reading"));
+        assert!(pressed_turn(0.44, 0.5, 0.0).violation().unwrap().contains("before the reading"));
     }
 
     #[test]
     fn pages_charged_to_others_are_reported_with_who_holds_them() {
         let held = PressedTurn {
             other_holders: Some("process 7 (tail) has it open".to_owned()),
-            ..turn(0.5, 0.5, 0.31)
+            ..pressed_turn(0.5, 0.5, 0.31)
         };
         let said = held.violation().unwrap();
         assert!(
@@ -800,7 +806,7 @@ mod tests {
         let mut notes = Notes::default();
         let counters =
             GroupCounters { refaults: Some(3), pages_scanned: Some(9), ..GroupCounters::default() };
-        let meters = PressedTurn { counters, ..turn(0.5, 0.5, 0.0) }.meters(&mut notes);
+        let meters = PressedTurn { counters, ..pressed_turn(0.5, 0.5, 0.0) }.meters(&mut notes);
         let values = meters.map(|(_, value)| value);
         assert_eq!(values, [Some(3), Some(9), None]);
         let missing = notes.take_missing_meters();
@@ -809,7 +815,7 @@ mod tests {
 
     #[test]
     fn a_bound_that_the_machine_cannot_give_is_unavailable() {
-        let check = |cache_bytes, groups| check_available(&bound(cache_bytes, u64::MAX), groups, 0);
+        let check = |cache_bytes, groups| check_memory_available(&bound(cache_bytes, u64::MAX), groups, 0);
         assert_eq!(check(4096, 1), Ok(()));
         assert!(check(4096, 1 << 50).is_err(), "of all groups together");
         let said = check(1 << 60, 1).unwrap_err();
@@ -835,7 +841,12 @@ mod tests {
         const MIB: u64 = 1 << 20;
         let words = |held_bytes, uncertain_bytes| {
             let (limit_bytes, process_bytes) = (12 * MIB, 2 * MIB);
-            let proof = PressedProof { limit_bytes, process_bytes, held_bytes, ..PressedProof::default() };
+            let proof = PressedProof {
+                limit_bytes,
+                process_bytes,
+                non_cache_bytes: held_bytes,
+                ..PressedProof::default()
+            };
             pinned_words(&proof, proof.process_bytes, uncertain_bytes)
         };
         let said = words(3 * MIB, 0).unwrap();
@@ -862,8 +873,8 @@ mod tests {
     fn the_need_of_a_trial_is_the_most_that_was_seen() {
         let (mut pressed, trial) = (PressedTrials::default(), TrialIndex::new(1));
         [30, 50, 20].into_iter().for_each(|bytes| pressed.note_need(trial, bytes));
-        let need = |pressed: &PressedTrials| pressed.need(trial).bytes();
-        assert_eq!((need(&pressed), pressed.need(TrialIndex::new(2)).bytes()), (50, 0));
+        let need = |pressed: &PressedTrials| pressed.need(trial).total_bytes();
+        assert_eq!((need(&pressed), pressed.need(TrialIndex::new(2)).total_bytes()), (50, 0));
         assert!(pressed.lower_need(trial, 20) && need(&pressed) == 30);
         assert!(pressed.lower_need(trial, 40) && need(&pressed) == 0);
         assert!(!pressed.lower_need(trial, 40) && !pressed.lower_need(TrialIndex::new(2), 1));
@@ -874,11 +885,11 @@ mod tests {
         let (mut pressed, trial) = (PressedTrials::default(), TrialIndex::new(1));
         pressed.note_need(trial, 100);
         assert!(pressed.raise_need(trial, 30) && pressed.raise_need(trial, 10));
-        assert_eq!(pressed.need(trial), Need { process_bytes: 100, files_bytes: 40 });
+        assert_eq!(pressed.need(trial), MemoryNeed { process_bytes: 100, other_files_bytes: 40 });
         assert!(pressed.lower_need(trial, 60));
-        assert_eq!(pressed.need(trial), Need { process_bytes: 80, files_bytes: 0 });
+        assert_eq!(pressed.need(trial), MemoryNeed { process_bytes: 80, other_files_bytes: 0 });
         assert!(pressed.raise_need(trial, u64::MAX));
-        assert_eq!(pressed.need(trial).files_bytes, OTHER_FILES_BYTES_MAX);
+        assert_eq!(pressed.need(trial).other_files_bytes, OTHER_FILES_BYTES_MAX);
         assert!(!pressed.raise_need(trial, 1), "a process that keeps more does so on purpose");
     }
 
@@ -886,7 +897,7 @@ mod tests {
 
     /// The shortfall of a file of 64 MiB under a bound of 32 MiB and a need of 4 MiB for processes.
     fn shortfall(files_mib: u64, resident_mib: u64, cache_mib: u64, other_mib: u64) -> Shortfall {
-        let need = Need { process_bytes: 4 * MIB, files_bytes: files_mib * MIB };
+        let need = MemoryNeed { process_bytes: 4 * MIB, other_files_bytes: files_mib * MIB };
         let held = GroupMemory {
             cache_bytes: cache_mib * MIB,
             cache_bytes_max: cache_mib * MIB,
@@ -913,14 +924,14 @@ mod tests {
         );
         let all_fits = Shortfall::new(
             &bound(128 * MIB, 64 * MIB),
-            Need::default(),
+            MemoryNeed::default(),
             1,
             64 * MIB,
             GroupMemory { cache_bytes: 70 * MIB, cache_bytes_max: 70 * MIB, other_bytes: MIB },
         );
         assert_eq!((all_fits.short_bytes, all_fits.taken_bytes()), (0, 0));
-        // Two readers with a group each: their bounds, needs and pages together.
-        let need = Need { process_bytes: 4 * MIB, files_bytes: MIB };
+        // Two readers, each in its own group: bounds, needs and pages are summed.
+        let need = MemoryNeed { process_bytes: 4 * MIB, other_files_bytes: MIB };
         let held = GroupMemory { cache_bytes: 34 * MIB, cache_bytes_max: 34 * MIB, other_bytes: 8 * MIB };
         let of_two = Shortfall::new(&bound(16 * MIB, 64 * MIB), need, 2, 28 * MIB, held);
         assert_eq!((of_two.short_bytes, of_two.other_files_bytes), (4 * MIB, 4 * MIB));

@@ -8,11 +8,11 @@
 use super::observed_turn::MeteredTurn;
 use super::own_commands::run_prepare_hook;
 use super::trials::Trials;
-use crate::counts::{self, ArcCounting, Counting, Counts};
+use crate::counts::{self, Counting, Counts, SwiftRetainCounting};
 use crate::interface::TrialEnd;
 use readlab_model::trial::TrialIndex;
 use readlab_protocol::{CountLine, TurnRequest};
-use readlab_record::Count;
+use readlab_record::UntimedCount;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
@@ -33,19 +33,19 @@ impl RuntimeCounts {
     fn add(&mut self, readings: u64, lines: &[CountLine]) {
         self.reading_count += readings;
         for line in lines {
-            let nothing = Count { value: Some(0), how: line.how.clone() };
+            let nothing = UntimedCount { value: Some(0), how: line.how.clone() };
             let sum = self.count_sums.entry(line.of.clone()).or_insert(nothing);
             // If one count is unknown, the sum stays unknown, with the first reason.
             if let Some(before) = sum.value {
                 let value = line.value.map(|more| before.saturating_add(more));
-                *sum = Count { value, how: line.how.clone() };
+                *sum = UntimedCount { value, how: line.how.clone() };
             }
         }
     }
 
-    fn per_reading(&self) -> Counts {
-        let mean = |sum: &Count| match sum.value {
-            Some(total) => Count {
+    fn counts_per_reading(&self) -> Counts {
+        let mean = |sum: &UntimedCount| match sum.value {
+            Some(total) => UntimedCount {
                 value: Some((total + self.reading_count / 2) / self.reading_count.max(1)),
                 how: format!("{}, a mean of all turns", sum.how),
             },
@@ -56,16 +56,16 @@ impl RuntimeCounts {
 }
 
 #[derive(Default)]
-pub(super) struct RuntimeCounters {
+pub(super) struct TrialCounters {
     reported_counts: BTreeMap<TrialIndex, RuntimeCounts>,
     /// Counts from untimed runs, by trial, without the counts that runtimes reported.
     untimed_counts: BTreeMap<TrialIndex, Counts>,
 }
 
-impl RuntimeCounters {
+impl TrialCounters {
     /// Adds the counts that the runtime of a trial's contender reported in a turn.
     pub(super) fn add(&mut self, trial: TrialIndex, turn: &MeteredTurn) {
-        self.reported_counts.entry(trial).or_default().add(turn.readings(), &turn.answer.counts);
+        self.reported_counts.entry(trial).or_default().add(turn.reading_count(), &turn.answer.counts);
     }
 
     /// Counts one reading of each of these trials, unless its counts are known, and adds the counts
@@ -79,7 +79,9 @@ impl RuntimeCounters {
 
     fn with_reported_counts(&mut self, trial: TrialIndex, mut counts: Counts) -> Counts {
         self.untimed_counts.insert(trial, counts.clone());
-        counts.extend(self.reported_counts.get(&trial).map(RuntimeCounts::per_reading).unwrap_or_default());
+        counts.extend(
+            self.reported_counts.get(&trial).map(RuntimeCounts::counts_per_reading).unwrap_or_default(),
+        );
         counts
     }
 
@@ -118,9 +120,9 @@ pub(super) fn count_side_by_side(
 /// the library.
 fn count_trial(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Result<Counts, TrialEnd> {
     // A hook before the readings of one command must not disturb the readings of another.
-    let is_prepared = trials.trial(trial).command.prepare.is_some();
+    let is_prepared = trials.trial(trial).command_rules.prepare_command.is_some();
     let _alone = is_prepared.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut loaded = Counting::prepare(ArcCounting::for_runtime(trials.runtime(trial)));
+    let mut loaded = Counting::prepare(SwiftRetainCounting::for_runtime(trials.runtime(trial)));
     let mut counts = count_reading(trial, trials, &mut loaded)?;
     if loaded.programs_were_started() {
         counts.extend(count_reading(trial, trials, &mut Counting::syscalls_only())?);
@@ -133,13 +135,13 @@ fn count_trial(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Result<
 /// before it, is counted only once.
 fn count_reading(trial: TrialIndex, trials: &Trials, counting: &mut Counting) -> Result<Counts, TrialEnd> {
     let (mut session, _) = trials.start(trial, counting.env().into())?;
-    counting.attach(session.id());
-    let is_prepared = trials.trial(trial).command.prepare.is_some();
+    counting.attach(session.process_id());
+    let is_prepared = trials.trial(trial).command_rules.prepare_command.is_some();
     let mut turn = |lead: u32| {
         run_prepare_hook(trials.trial(trial), trials)?;
         counting.begin();
-        let turn = session.turn(TurnRequest { lead, count: 1 }, trials.time_limit(trial, lead + 1))?;
-        Ok::<_, TrialEnd>((counting.end(), turn.seen_ns))
+        let turn = session.run_turn(TurnRequest { lead, count: 1 }, trials.time_limit(trial, lead + 1))?;
+        Ok::<_, TrialEnd>((counting.end(), turn.lab_wall_ns))
     };
     let (mut first, seen_ns) = turn(0)?;
     if seen_ns > LONG_READING_NS || is_prepared {
@@ -158,7 +160,7 @@ mod tests {
     use super::*;
     use crate::round::testing::{COLD, WARM};
 
-    fn line(of: &str, value: Option<u64>) -> CountLine {
+    fn count_line(of: &str, value: Option<u64>) -> CountLine {
         let how = if value.is_some() { "beans" } else { "not counted" }.to_owned();
         CountLine { of: of.to_owned(), value, how }
     }
@@ -166,23 +168,23 @@ mod tests {
     #[test]
     fn counts_reported_for_turns_are_divided_by_all_their_readings() {
         let mut reported = RuntimeCounts::default();
-        reported.add(4, &[line("bytes", Some(401))]);
-        reported.add(2, &[line("bytes", Some(200))]);
-        let counts = reported.per_reading();
+        reported.add(4, &[count_line("bytes", Some(401))]);
+        reported.add(2, &[count_line("bytes", Some(200))]);
+        let counts = reported.counts_per_reading();
         assert_eq!(counts["bytes"].value, Some(100));
         assert!(counts["bytes"].how.starts_with("beans"));
         // A count that is missing in one turn is unknown for all turns.
         for value in [None, Some(1)] {
-            reported.add(1, &[line("bytes", value)]);
+            reported.add(1, &[count_line("bytes", value)]);
         }
-        assert_eq!(reported.per_reading()["bytes"].value, None);
+        assert_eq!(reported.counts_per_reading()["bytes"].value, None);
     }
 
     #[test]
     fn equal_readings_from_another_cache_state_are_counted_once() {
-        let fixture = Fixture::of_size(1);
+        let fixture = Fixture::remote_of_size(1);
         let trials = fixture.trials(&[("a", COLD), ("b", COLD), ("a", WARM)]);
-        let mut counters = RuntimeCounters::default();
+        let mut counters = TrialCounters::default();
         counters.untimed_counts.insert(TrialIndex::new(0), BTreeMap::new());
         let is_counted = |trial| counters.known_counts(trial, &trials).is_some();
         assert_eq!([0, 1, 2].map(TrialIndex::new).map(is_counted), [true, false, true]);

@@ -14,9 +14,9 @@ use readlab_model::trial::{Params, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
 use readlab_roster::session::{LaunchedSession, Session, SessionError, Turn};
-use readlab_system::machine::memory::Memory;
+use readlab_system::machine::memory::MachineMemory;
 use readlab_system::process::anonymous_bytes;
-use readlab_system::program::Additions;
+use readlab_system::program::CommandLineAdditions;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ use std::time::Duration;
 /// after its start.
 const FREE_BYTES_MIN: u64 = 256 << 20;
 
-/// A contender with less memory than this is not closed to free memory, because starting it again
-/// takes too long.
+/// A contender with less memory than this is closed only if all contenders together hold more than
+/// half of the memory limit: closing it frees little, and starting it again takes long.
 const SMALL_CONTENDER_BYTES: u64 = 32 << 20;
 
 /// The started contender of a trial: one process for each reader that reads at the same time.
@@ -35,7 +35,8 @@ pub(super) struct PooledSession {
     /// cannot be removed.
     pub(super) groups: ReaderGroups,
     params: Params,
-    /// Whether the contender has read until it was steady; only used for contenders that must.
+    /// Whether the contender has read until it was steady; used only for contenders that must be
+    /// steady before their first turn.
     pub(super) is_steady: bool,
     /// Whether the contender made readings in another cache state before.
     pub(super) is_taken_over: bool,
@@ -50,7 +51,7 @@ pub(super) struct PooledReader {
 impl PooledSession {
     pub(super) fn new(sessions: Vec<Session>, params: Params, groups: ReaderGroups) -> PooledSession {
         let reader = |session: Session| PooledReader {
-            meters: Meters::open(session.id(), session.supervisor()),
+            meters: Meters::open(session.process_id(), session.supervisor_id()),
             session,
         };
         let readers = sessions.into_iter().map(reader).collect();
@@ -58,12 +59,12 @@ impl PooledSession {
     }
 
     pub(super) fn process_ids(&self) -> impl Iterator<Item = u32> {
-        self.readers.iter().map(|reader| reader.session.id())
+        self.readers.iter().map(|reader| reader.session.process_id())
     }
 
     /// Takes one turn of all readers between two readings of their meters; it begins when `wait`
     /// returns.
-    pub(super) fn metered_turn(
+    pub(super) fn take_metered_turn(
         &mut self,
         request: TurnRequest,
         time_limit: Duration,
@@ -133,7 +134,7 @@ impl SessionPool {
             if is_free && self.retired_with_same_readings(trials, trial).is_none() {
                 self.launched_sessions
                     .entry(trial)
-                    .or_insert_with(|| trials.launch(trial, 0, Additions::default()));
+                    .or_insert_with(|| trials.launch(trial, 0, CommandLineAdditions::default()));
             }
         }
     }
@@ -151,9 +152,9 @@ impl SessionPool {
                 let groups = trials.make_groups(trial)?;
                 let launch = |reader| trials.launch(trial, reader, group_additions(&groups, reader));
                 let first = self.launched_sessions.remove(&trial).unwrap_or_else(|| launch(0));
-                let mut sessions = vec![first?.hello()?];
+                let mut sessions = vec![first?.receive_hello()?];
                 for reader in 1..trials.reader_count(trial) as usize {
-                    sessions.push(launch(reader)?.hello()?);
+                    sessions.push(launch(reader)?.receive_hello()?);
                 }
                 let params =
                     sessions.iter_mut().map(Session::wait_until_ready).collect::<Result<Vec<_>, _>>()?;
@@ -194,23 +195,24 @@ impl SessionPool {
         self.restart(trials, trial).map(|_| true)
     }
 
-    pub(super) fn processes_of(&self, trial: TrialIndex) -> Vec<u32> {
+    pub(super) fn process_ids_of(&self, trial: TrialIndex) -> Vec<u32> {
         self.sessions.get(&trial).into_iter().flat_map(PooledSession::process_ids).collect()
     }
 
-    pub(super) fn processes(&self) -> Vec<(TrialIndex, u32)> {
+    /// The process ids of all contenders, retired ones included, each with its trial.
+    pub(super) fn all_process_ids(&self) -> Vec<(TrialIndex, u32)> {
         let running = self.sessions.iter().chain(&self.retired_sessions);
         running.flat_map(|(&trial, pooled)| pooled.process_ids().map(move |id| (trial, id))).collect()
     }
 
     /// Closes the session whose turn just ended if memory would run short for the next turn.
     /// `cached_bytes` is the size of the files that must stay in the page cache.
-    pub(super) fn release_if_low_memory(&mut self, trial: TrialIndex, cached_bytes: u64) {
+    pub(super) fn close_session_if_low_memory(&mut self, trial: TrialIndex, cached_bytes: u64) {
         let Some(pooled) = self.sessions.get_mut(&trial) else { return };
         pooled.held_bytes = pooled.process_ids().filter_map(anonymous_bytes).sum();
         let own_bytes = pooled.held_bytes;
         let held: Vec<u64> = self.sessions.values().map(|pooled| pooled.held_bytes).collect();
-        let memory = Memory::read();
+        let memory = MachineMemory::read();
         if is_memory_short(&memory, &held, cached_bytes) {
             self.retired_sessions.clear();
         }
@@ -222,15 +224,15 @@ impl SessionPool {
 }
 
 /// Additions to the start of a reader: the control group that its process enters.
-fn group_additions(groups: &ReaderGroups, reader: usize) -> Additions {
+fn group_additions(groups: &ReaderGroups, reader: usize) -> CommandLineAdditions {
     let enters = groups.group_of_reader(reader).map(|group| group.processes_file().into());
-    Additions { enters, ..Additions::default() }
+    CommandLineAdditions { cgroup_procs_path: enters, ..CommandLineAdditions::default() }
 }
 
 /// Whether there is too little memory for another contender as large as the largest so far. A
 /// control group's limit covers the memory of all contenders; the machine's available memory does
 /// not include that memory.
-fn is_memory_short(memory: &Memory, held_bytes: &[u64], cached_bytes: u64) -> bool {
+fn is_memory_short(memory: &MachineMemory, held_bytes: &[u64], cached_bytes: u64) -> bool {
     let largest_bytes = held_bytes.iter().copied().max().unwrap_or(0).max(FREE_BYTES_MIN);
     let needed_bytes = largest_bytes.saturating_add(cached_bytes);
     let within_limit = |limit: u64| limit.saturating_sub(held_bytes.iter().sum());
@@ -240,7 +242,7 @@ fn is_memory_short(memory: &Memory, held_bytes: &[u64], cached_bytes: u64) -> bo
 
 /// Whether all sessions together hold more than half of the control group's limit, even if each is
 /// small.
-fn is_memory_crowded(memory: &Memory, held_bytes: &[u64]) -> bool {
+fn is_memory_crowded(memory: &MachineMemory, held_bytes: &[u64]) -> bool {
     memory.limit_bytes.is_some_and(|limit| held_bytes.iter().sum::<u64>() > limit / 2)
 }
 
@@ -251,8 +253,8 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    fn memory(available_bytes: u64, limit_bytes: Option<u64>) -> Memory {
-        Memory { total_bytes: 4 * GIB, available_bytes, limit_bytes }
+    fn memory(available_bytes: u64, limit_bytes: Option<u64>) -> MachineMemory {
+        MachineMemory { total_bytes: 4 * GIB, available_bytes, limit_bytes }
     }
 
     #[test]
@@ -278,8 +280,8 @@ mod tests {
         let mut pool = SessionPool::default();
         assert!(
             !pool.has_session(FIRST_TRIAL)
-                && pool.processes_of(FIRST_TRIAL).is_empty()
-                && pool.processes().is_empty()
+                && pool.process_ids_of(FIRST_TRIAL).is_empty()
+                && pool.all_process_ids().is_empty()
         );
         assert_eq!(pool.session(FIRST_TRIAL).err(), Some(TrialEnd::failed("it was not started".to_owned())));
     }

@@ -39,7 +39,7 @@ impl ProcessSampler<'_> {
     /// Starts the contender of a trial that reads its file once, on readlab's own file if it can be
     /// warmed up there. Returns its parameters.
     pub(super) fn start_for_single_read(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
-        if interrupt::requested() {
+        if interrupt::is_stop_requested() {
             return Err(TrialEnd::Run(EndReason::Interrupted));
         }
         match self.start_on_warm_up_file(trial)? {
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use crate::interface::Sampler;
     use crate::plan::Plan;
-    use crate::round::testing::{COLD, plan, rules_of_runs};
+    use crate::round::testing::{COLD, plan, rules_for_readings};
     use crate::testing::sweep_target;
     use readlab_record::Line;
     use readlab_roster::discovery::Contenders;
@@ -179,7 +179,7 @@ mod tests {
             fs::write(&timed, "bytes").unwrap();
             fs::write(&untimed, "bytes").unwrap();
             SweepFiles {
-                plan: plan(rules_of_runs(1), &[("a", COLD)]),
+                plan: plan(rules_for_readings(1), &[("a", COLD)]),
                 contenders: Contenders::default(),
                 folder,
                 files: [sweep_target(&timed, 0)].into_iter().collect(),
@@ -202,7 +202,7 @@ mod tests {
             let end = sampler.open(FIRST_TRIAL).unwrap_err();
             assert!(matches!(end, TrialEnd::Trial(Outcome::Unavailable { .. })), "{end:?}");
         }
-        let notes = sampler.notes();
+        let notes = sampler.drain_notes();
         let [Line::Warning { text }] = &notes[..] else { panic!("{notes:?}") };
         assert!(text.starts_with("rust/a was not warmed up before its reading: "), "{text}");
     }

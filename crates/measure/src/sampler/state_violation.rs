@@ -84,9 +84,9 @@ impl ObservedTurn<'_> {
         &self,
         why: impl FnOnce(&NextLayer, u64, &LayerBytes) -> Option<String>,
     ) -> Option<String> {
-        let below = self.surroundings.below.as_ref()?;
+        let below = self.surroundings.lower_layer.as_ref()?;
         let read_bytes = self.part_bytes().unwrap_or(self.facts.size_bytes);
-        let size_bytes = read_bytes.saturating_mul(self.turn.readings());
+        let size_bytes = read_bytes.saturating_mul(self.turn.reading_count());
         why(&below.layer, size_bytes, &below.bytes)
     }
 
@@ -108,7 +108,7 @@ impl ObservedTurn<'_> {
     /// Smallest number of bytes that a cold reading must fetch from the device; `None` if that is
     /// not known. If only a part of a file with holes is read, all holes are assumed to be in the
     /// part.
-    fn expected_bytes(&self) -> Option<u64> {
+    fn min_device_bytes(&self) -> Option<u64> {
         let whole_bytes = self.facts.expected_device_bytes()?;
         let Some(part_bytes) = self.part_bytes() else { return Some(whole_bytes) };
         let elsewhere_bytes = self.facts.size_bytes.saturating_sub(whole_bytes);
@@ -118,7 +118,7 @@ impl ObservedTurn<'_> {
     /// Checks that the bytes came from the device. The proof before the turn has shown already that
     /// no page was resident.
     fn cold_violation(&self, sample: &Sample) -> Option<String> {
-        let expected_bytes = self.expected_bytes().map(min_fetched_bytes);
+        let expected_bytes = self.min_device_bytes().map(min_fetched_bytes);
         match (sample.device_read_bytes, expected_bytes) {
             (Some(device_bytes), Some(expected_bytes)) if device_bytes < expected_bytes => Some(format!(
                 "only {device_bytes} bytes came from the device, at least {expected_bytes} were expected"
@@ -166,7 +166,7 @@ impl ObservedTurn<'_> {
             ));
         }
         match &self.surroundings.after {
-            Some(proof) if proof.resident >= self.least_resident_pages(proof) => None,
+            Some(proof) if proof.resident_pages >= self.least_resident_pages(proof) => None,
             Some(_) if self.may_read_part() => None,
             Some(proof) => Some(format!(
                 "{NO_DEVICE_COUNT}, and {proof} after the reading: it need not have read the file"
@@ -177,13 +177,13 @@ impl ObservedTurn<'_> {
 
     /// Smallest number of resident pages after a reading through the page cache that read all its
     /// bytes. Blocks of a list may share pages. An estimate does not show which pages are resident,
-    /// so then all pages of the file must be.
+    /// so after an estimate the number is that of a reading of the whole file.
     fn least_resident_pages(&self, after: &ResidencyProof) -> u64 {
         match self.facts.blocks() {
             Some(_) if !after.is_estimate() => {
                 min_fetched_bytes(self.facts.useful_bytes().div_ceil(page_bytes()))
             }
-            _ => min_fetched_bytes(after.pages),
+            _ => min_fetched_bytes(after.checked_pages),
         }
     }
 
@@ -203,8 +203,8 @@ impl ObservedTurn<'_> {
         let metered = &self.turn.metered;
         let major_faults = whole_turn_count(sample.major_faults, &metered.major_faults);
         let device_bytes = whole_turn_count(sample.device_read_bytes, &metered.device_read_bytes);
-        // The kernel also counts a page fault as major if it waited for another process that
-        // faulted on the same page.
+        // Major faults do not count if no byte came from the device: the kernel also counts a fault
+        // as major if it waited for another process that faulted on the same page.
         let is_from_memory = self.facts.device.is_some() && device_bytes == Some(0);
         match (major_faults.filter(|_| !is_from_memory), device_bytes) {
             // A contender that reads from a server does not map the file.
@@ -227,7 +227,7 @@ fn whole_turn_count(of_sample: Option<u64>, metered: &Result<u64, MeterError>) -
 mod tests {
     use super::super::observed_turn::LowerLayerBytes;
     use super::super::pressed::PressedTurn;
-    use super::super::testing::{Fixture, metered, metered_turn, observed_turn, turn};
+    use super::super::testing::{Fixture, metered_turn, observed_turn, turn, unread_meters};
     use super::*;
     use crate::meters::MeterReadings;
     use crate::residency::ResidencyMeans;
@@ -242,7 +242,7 @@ mod tests {
     use readlab_targets::target::filesystem::RemoteCounter;
 
     /// A turn that reads a file of ten pages, and one sample of that turn.
-    struct Case {
+    struct TurnCase {
         work: Work,
         state: CacheState,
         /// Number of resident pages before and after the turn, out of `file_pages`.
@@ -260,16 +260,16 @@ mod tests {
         is_bounded: bool,
     }
 
-    impl Case {
-        fn new(state: CacheState, pages: [u64; 2]) -> Case {
-            Case {
+    impl TurnCase {
+        fn new(state: CacheState, pages: [u64; 2]) -> TurnCase {
+            TurnCase {
                 work: Work::Newlines,
                 state,
                 resident_pages: pages,
                 file_pages: 10,
                 readings: 1,
                 sample: Sample::default(),
-                metered: metered(),
+                metered: unread_meters(),
                 device: None,
                 extents: None,
                 ranges: None,
@@ -279,7 +279,7 @@ mod tests {
         }
 
         fn violation(self) -> Option<String> {
-            let fixture = Fixture::of_size(40_960);
+            let fixture = Fixture::remote_of_size(40_960);
             let trials = fixture.trials(&[("a", self.state)]);
             let observed = observed_turn(&trials, metered_turn(turn(Vec::new()), self.metered));
             let trial = Trial { work: self.work, ..observed.trial.clone() };
@@ -292,11 +292,17 @@ mod tests {
             let mut observed = ObservedTurn { trial: &trial, facts: &facts, ..observed };
             observed.turn.request.count = self.readings;
             let (means, file_pages, pages) = (ResidencyMeans::Map, self.file_pages, 10);
-            let proof = |resident| ResidencyProof { means, file_pages, pages, resident, dirty: None };
+            let proof = |resident| ResidencyProof {
+                means,
+                file_pages,
+                checked_pages: pages,
+                resident_pages: resident,
+                dirty_pages: None,
+            };
             [observed.surroundings.before, observed.surroundings.after] =
                 self.resident_pages.map(|it| Some(proof(it)));
             observed.surroundings.pressed = self.is_bounded.then(PressedTurn::default);
-            observed.surroundings.below = self.network_bytes.map(|bytes| LowerLayerBytes {
+            observed.surroundings.lower_layer = self.network_bytes.map(|bytes| LowerLayerBytes {
                 layer: NextLayer::Remote { counter: RemoteCounter::Nfs, source: "nas:/x".to_owned() },
                 bytes: LayerBytes { read_bytes: Ok(bytes), arrived_bytes: Ok(bytes) },
             });
@@ -305,20 +311,20 @@ mod tests {
     }
 
     fn violation(state: CacheState, pages: [u64; 2]) -> Option<String> {
-        Case::new(state, pages).violation()
+        TurnCase::new(state, pages).violation()
     }
 
     /// The turn of a user's own command, on a plain file with `hole_bytes` bytes in holes.
-    fn command(hole_bytes: u64, pages: [u64; 2], device_read_bytes: Option<u64>) -> Case {
+    fn command_case(hole_bytes: u64, pages: [u64; 2], device_read_bytes: Option<u64>) -> TurnCase {
         let extents = Some(Extents { count: 1, hole_bytes, ..Extents::default() });
         let sample = Sample { device_read_bytes, ..Sample::default() };
-        Case { work: Work::Output, extents, sample, ..Case::new(COLD, pages) }
+        TurnCase { work: Work::Output, extents, sample, ..TurnCase::new(COLD, pages) }
     }
 
     #[test]
     fn an_estimate_of_pages_left_by_a_command_demands_no_bytes() {
-        assert!(command(0, [0, 5], Some(0)).violation().is_some());
-        assert_eq!(Case { file_pages: 1000, ..command(0, [0, 5], Some(0)) }.violation(), None);
+        assert!(command_case(0, [0, 5], Some(0)).violation().is_some());
+        assert_eq!(TurnCase { file_pages: 1000, ..command_case(0, [0, 5], Some(0)) }.violation(), None);
     }
 
     #[test]
@@ -329,22 +335,25 @@ mod tests {
             (20_480, [0, 5], Some(0), "the part may be a hole"),
             (0, [0, 2], None, "what it left was not there before"),
         ] {
-            assert_eq!(command(hole_bytes, pages, device_bytes).violation(), None, "{why}");
+            assert_eq!(command_case(hole_bytes, pages, device_bytes).violation(), None, "{why}");
         }
-        let why = command(0, [0, 5], Some(4096)).violation().unwrap();
+        let why = command_case(0, [0, 5], Some(4096)).violation().unwrap();
         assert_eq!(why, "only 4096 bytes came from the device, at least 20276 were expected");
-        assert!(command(0, [1, 2], Some(8192)).violation().unwrap().contains("before the reading"));
-        assert!(command(0, [0, 10], Some(8192)).violation().is_some(), "of the whole, the whole must come");
-        assert!(command(20_480, [0, 8], Some(0)).violation().is_some(), "that much is in no hole");
+        assert!(command_case(0, [1, 2], Some(8192)).violation().unwrap().contains("before the reading"));
+        assert!(
+            command_case(0, [0, 10], Some(8192)).violation().is_some(),
+            "of the whole, the whole must come"
+        );
+        assert!(command_case(20_480, [0, 8], Some(0)).violation().is_some(), "that much is in no hole");
     }
 
     #[test]
     fn cold_ranges_that_no_meter_proves_leave_at_least_their_own_pages() {
-        // The different bytes of the ranges are one more than those of a page.
+        // The ranges cover one byte more than a page.
         let ranges = RangesFacts {
-            list: String::new(),
+            list_path: String::new(),
             is_sorted: false,
-            reads: 10,
+            read_count: 10,
             shortest_bytes: 4096,
             longest_bytes: 4097,
             repeated_bytes: 40_960 - 4097,
@@ -353,7 +362,7 @@ mod tests {
         };
         let of = |pages, file_pages| {
             let ranges = Some(ranges.clone());
-            Case { ranges, file_pages, ..Case::new(COLD, pages) }.violation()
+            TurnCase { ranges, file_pages, ..TurnCase::new(COLD, pages) }.violation()
         };
         assert_eq!(of([0, 2], 10), None);
         assert!(of([0, 1], 10).unwrap().contains("it need not have read the file"));
@@ -369,7 +378,7 @@ mod tests {
         assert!(violation(WARM, [10, 9]).unwrap().contains("after the reading"));
         let of = |major_faults, device_read_bytes, device| {
             let sample = Sample { major_faults, device_read_bytes, ..Sample::default() };
-            Case { sample, device, ..Case::new(WARM, [10, 10]) }.violation()
+            TurnCase { sample, device, ..TurnCase::new(WARM, [10, 10]) }.violation()
         };
         assert_eq!(of(Some(1), None, None).unwrap(), "1 page faults waited for the device");
         assert!(of(Some(1), Some(0), None).is_some(), "no device is known whose bytes count");
@@ -381,11 +390,11 @@ mod tests {
     fn one_page_fault_in_a_turn_is_judged_before_it_is_divided_by_readings() {
         let violation = |faults: u64, bytes: u64| {
             let metered =
-                MeterReadings { major_faults: Ok(faults), device_read_bytes: Ok(bytes), ..metered() };
+                MeterReadings { major_faults: Ok(faults), device_read_bytes: Ok(bytes), ..unread_meters() };
             // Each of the ten readings has a tenth.
             let (major_faults, device_read_bytes) = (Some(faults / 10), Some(bytes / 10));
             let sample = Sample { major_faults, device_read_bytes, ..Sample::default() };
-            Case { readings: 10, metered, sample, ..Case::new(WARM, [10, 10]) }.violation()
+            TurnCase { readings: 10, metered, sample, ..TurnCase::new(WARM, [10, 10]) }.violation()
         };
         assert_eq!(violation(0, 0), None);
         assert_eq!(violation(1, 0).unwrap(), "1 page faults waited for the device");
@@ -395,15 +404,16 @@ mod tests {
     #[test]
     fn a_warm_sample_of_processes_that_were_not_seen_is_not_proven() {
         let hidden = MeterError::from(FamilyError::NotListed("proc is mounted with hidepid".to_owned()));
-        let metered = MeterReadings { device_read_bytes: Err(hidden), ..metered() };
-        let why = Case { metered, ..Case::new(WARM, [10, 10]) }.violation().unwrap();
+        let metered = MeterReadings { device_read_bytes: Err(hidden), ..unread_meters() };
+        let why = TurnCase { metered, ..TurnCase::new(WARM, [10, 10]) }.violation().unwrap();
         assert!(why.contains("the processes that it started are not visible: proc is mounted"), "{why}");
     }
 
     #[test]
     fn a_sample_of_a_network_file_is_judged_by_bytes_from_the_network() {
-        let violation =
-            |state, pages, bytes| Case { network_bytes: Some(bytes), ..Case::new(state, pages) }.violation();
+        let violation = |state, pages, bytes| {
+            TurnCase { network_bytes: Some(bytes), ..TurnCase::new(state, pages) }.violation()
+        };
         assert_eq!(violation(COLD, [0, 10], 40_960), None);
         let why = violation(COLD, [0, 10], 40_000).unwrap();
         assert_eq!(why, "40000 bytes of 40960 came over the network: the rest came from a cache");
@@ -417,7 +427,7 @@ mod tests {
         let of = |state, pages, device_read_bytes| {
             let sample = Sample { device_read_bytes, ..Sample::default() };
             let device = Some(Device::default());
-            Case { work: Work::Stat, sample, device, ..Case::new(state, pages) }.violation()
+            TurnCase { work: Work::Stat, sample, device, ..TurnCase::new(state, pages) }.violation()
         };
         assert_eq!(of(COLD, [0, 3], Some(4096)), None, "a reading may leave any names in memory");
         assert!(of(COLD, [1, 3], Some(4096)).unwrap().contains("before the reading"));
@@ -430,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_pressed_sample_needs_the_proof_of_its_bound() {
-        let unbounded = Case { is_bounded: false, ..Case::new(CacheState::Pressed, [5, 5]) };
+        let unbounded = TurnCase { is_bounded: false, ..TurnCase::new(CacheState::Pressed, [5, 5]) };
         assert_eq!(unbounded.violation().unwrap(), "the pressed state was not made");
     }
 
@@ -439,7 +449,7 @@ mod tests {
         let violation = |work, pages, device_read_bytes| {
             let extents = Some(Extents { count: 1, ..Extents::default() });
             let sample = Sample { device_read_bytes, ..Sample::default() };
-            Case { work, extents, sample, ..Case::new(CacheState::Pressed, pages) }.violation()
+            TurnCase { work, extents, sample, ..TurnCase::new(CacheState::Pressed, pages) }.violation()
         };
         let whole = Work::Newlines;
         assert_eq!(violation(whole, [5, 5], Some(20_480)), None);

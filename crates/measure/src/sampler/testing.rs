@@ -3,10 +3,10 @@
 
 use super::observed_turn::{CacheBeforeAfter, MeteredTurn, ObservedTurn};
 use super::trials::Trials;
-use crate::cache::Eviction;
+use crate::cache::EvictionScope;
 use crate::meters::{MeterError, MeterReadings, WholeTurnCounts};
 use crate::plan::Plan;
-use crate::round::testing::{plan, rules_of_runs};
+use crate::round::testing::{plan, rules_for_readings};
 use crate::target::{CacheControl, MeasuredTarget};
 use crate::testing::{disk_folder, target, tree_target, truth};
 use readlab_corpus::oracle::Truth;
@@ -38,7 +38,7 @@ pub(super) struct Fixture {
 
 impl Fixture {
     /// A target of this size behind a foreign server; its bytes are never read.
-    pub(super) fn of_size(size_bytes: u64) -> Fixture {
+    pub(super) fn remote_of_size(size_bytes: u64) -> Fixture {
         let source = Source::Url("http://localhost/f".parse().unwrap());
         let remote = RemoteTarget::new(source, &ServerOptions::default());
         Fixture::new(Place::Web(Box::new(remote)), size_bytes)
@@ -59,7 +59,7 @@ impl Fixture {
         Fixture { folder: Some(folder), ..Fixture::new(tree.place, (count * content.len()) as u64) }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(super) fn folder_path(&self) -> &Path {
         self.folder.as_ref().expect("it has files").path()
     }
 
@@ -71,14 +71,14 @@ impl Fixture {
     }
 
     pub(super) fn trials(&self, trials: &[(&str, CacheState)]) -> Trials<'_> {
-        let plan: &'static Plan = Box::leak(Box::new(plan(rules_of_runs(20), trials)));
+        let plan: &'static Plan = Box::leak(Box::new(plan(rules_for_readings(20), trials)));
         let cache_control = match &self.folder {
-            Some(_) => CacheControl::open(&self.target, Eviction::OfFile).unwrap(),
+            Some(_) => CacheControl::open(&self.target, EvictionScope::OfFile).unwrap(),
             None => CacheControl::Web,
         };
         let (target, truth) = (&self.target, &self.truth);
         let target =
-            MeasuredTarget { index: TargetIndex::new(0), target, truth, decoded: None, cache_control };
+            MeasuredTarget { index: TargetIndex::new(0), target, truth, decoded_truth: None, cache_control };
         Trials::new(plan, &self.contenders, vec![target])
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn sample_line(newlines: Option<u64>) -> SampleLine {
 }
 
 pub(super) fn turn(samples: Vec<SampleLine>) -> Turn {
-    Turn { samples, counts: Vec::new(), latencies: None, seen_ns: 1_000 }
+    Turn { samples, counts: Vec::new(), latencies: None, lab_wall_ns: 1_000 }
 }
 
 pub(super) fn metered_turn(answer: Turn, metered: MeterReadings) -> MeteredTurn {
@@ -108,8 +108,8 @@ pub(super) fn observed_turn<'t>(trials: &Trials<'t>, turn: MeteredTurn) -> Obser
 }
 
 /// Meters that could not be read.
-pub(super) fn metered() -> MeterReadings {
-    let missing = || MeterError::from(readlab_system::process::Unavailable::Ended { pid: 1 });
+pub(super) fn unread_meters() -> MeterReadings {
+    let missing = || MeterError::from(readlab_system::process::CounterError::Ended { pid: 1 });
     MeterReadings {
         cpu_split: Err(missing()),
         peak_rss_bytes: Err(missing()),

@@ -15,12 +15,12 @@ use readlab_model::trial::TrialIndex;
 use readlab_protocol::TurnRequest;
 use readlab_record::{LeftBehind, Line, ReaderTiming, ReadersTurn, Trial, joint_sample};
 use readlab_roster::session::Session;
-use readlab_system::program::Leftovers;
+use readlab_system::program::LeftoverCounts;
 use std::io;
 
 impl ProcessSampler<'_> {
     /// Takes one turn of every reader between meters, then checks the side effects of each reader.
-    pub(super) fn metered_turns(
+    pub(super) fn take_metered_turns(
         &mut self,
         trial: &Trial,
         request: TurnRequest,
@@ -28,7 +28,7 @@ impl ProcessSampler<'_> {
         let time_limit = self.trials.time_limit(trial.index, request.lead + request.count);
         let pooled = self.pool.session(trial.index)?;
         let wait = || self.gate.iter_mut().for_each(|gate| gate.wait_for_start());
-        let turns = pooled.metered_turn(request, time_limit, wait);
+        let turns = pooled.take_metered_turn(request, time_limit, wait);
         for (reader, turn) in pooled.readers.iter().zip(turns.iter().flatten()) {
             check_side_effects(&reader.session, trial.index, turn, &mut self.notes)?;
         }
@@ -69,7 +69,8 @@ impl ProcessSampler<'_> {
         let first = turns.next().expect("a contender has one reader at least");
         // The counts of the layer below and of control groups cover all readers, so they are noted
         // only once.
-        let surroundings_of_others = CacheBeforeAfter { below: None, pressed: None, ..surroundings.clone() };
+        let surroundings_of_others =
+            CacheBeforeAfter { lower_layer: None, pressed: None, ..surroundings.clone() };
         let first = ObservedTurn { trial, facts, turn: first, surroundings };
         let mut samples = first.samples(slot, &mut self.notes);
         if self.trials.reads_together() {
@@ -105,7 +106,7 @@ impl ProcessSampler<'_> {
 /// Ends processes that a trial's turn left behind, and notes scheduling changes that the contender
 /// made.
 ///
-/// This happens outside of every window. After a turn that left no process behind, it costs reading
+/// Called outside of every window. After a turn that left no process behind, this check reads only
 /// one list of /proc and one file for each thread.
 fn check_side_effects(
     session: &Session,
@@ -117,9 +118,9 @@ fn check_side_effects(
     let schedulings = session.own_schedulings(&turn.answer.samples);
     let gone =
         |cause: io::Error| TrialEnd::failed(format!("the process that supervises it has gone: {cause}"));
-    let Leftovers { ended, remaining } = left.map_err(gone)?;
+    let LeftoverCounts { ended, remaining } = left.map_err(gone)?;
     if ended > 0 {
-        let left = LeftBehind { processes: u64::from(ended), readings: turn.readings() };
+        let left = LeftBehind { processes: u64::from(ended), readings: turn.reading_count() };
         notes.add(Line::LeftBehind { trial, left });
     }
     if remaining > 0 {
@@ -133,11 +134,11 @@ fn check_side_effects(
 /// Time from the first start to the last end. A reading ends with its answer, as readlab saw it. A
 /// control that measures a limit ends with its window, because it also works outside the window.
 fn joint_time_ns(trial: &Trial, timings: &[ReaderTiming]) -> u64 {
-    let took_ns = |it: &ReaderTiming| if trial.limit().is_some() { it.wall_ns } else { it.answered_ns };
+    let took_ns = |it: &ReaderTiming| if trial.limit_kind().is_some() { it.wall_ns } else { it.answered_ns };
     timings.iter().map(|it| it.began_ns.saturating_add(took_ns(it))).max().unwrap_or_default()
 }
 
 fn reader_timing(turn: &MeteredTurn) -> ReaderTiming {
     let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
-    ReaderTiming { began_ns: turn.start_delay_ns, wall_ns, answered_ns: turn.answer.seen_ns }
+    ReaderTiming { began_ns: turn.start_delay_ns, wall_ns, answered_ns: turn.answer.lab_wall_ns }
 }

@@ -22,11 +22,11 @@ use readlab_model::trial::{Answer, COMMAND, CacheState, Params, TrialIndex, Work
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
 use readlab_protocol::{Reads, SUCCESS_VARIABLE, TurnRequest};
-use readlab_record::{CommandRules, EndReason, Outcome, Start, Trial, WHILE_RACED_WORDS};
+use readlab_record::{CommandRules, EndReason, Outcome, StartMode, Trial, WHILE_RACED_WORDS};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::session::{LaunchedSession, START_TIMEOUT, Session, SessionError, Turn};
 use readlab_system::block_device::busy_ns;
-use readlab_system::program::Additions;
+use readlab_system::program::CommandLineAdditions;
 use readlab_targets::target::{Place, dictionary};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -49,8 +49,8 @@ const TIME_LIMIT_FACTOR: u32 = 40;
 /// of the simplest reading.
 const OVERRUN_FACTOR: u32 = 2;
 
-/// A turn contains several readings that are shorter than this: a process that was just woken finds
-/// the processor's caches cold, while a program that reads small files reads many of them.
+/// Readings that are shorter than this share a turn: a process that was just woken finds the
+/// processor's caches cold, while a program that reads small files reads many of them.
 const SHORT_READING_NS: u64 = 1_000_000;
 
 /// Total time of the untimed readings that precede the timed readings of a turn with short
@@ -82,13 +82,13 @@ pub(super) struct Trials<'a> {
     /// Number of the contender's processes that read together, by trial; empty if all trials have
     /// one reader.
     pub(super) reader_counts: BTreeMap<TrialIndex, u32>,
-    pub(super) memory: Option<MemoryControl>,
+    pub(super) memory_control: Option<MemoryControl>,
     pub(super) clock: RunClock,
     /// Description of the change of a target that ended the run; empty if no change did.
     run_ending_change: OnceLock<String>,
 }
 
-pub(super) struct BelowCounters {
+pub(super) struct LowerLayerCounters {
     /// Bytes of the layer below the file system, if that layer has a counter.
     layer: Option<LayerBytes>,
     /// Total busy time of the device; `None` without a known device.
@@ -107,7 +107,7 @@ impl<'a> Trials<'a> {
             targets,
             reads_singly: false,
             reader_counts: BTreeMap::new(),
-            memory: None,
+            memory_control: None,
             clock: RunClock::start(plan.rules.budget),
             run_ending_change: OnceLock::new(),
         }
@@ -123,18 +123,19 @@ impl<'a> Trials<'a> {
     }
 
     pub(super) fn memory_bound(&self, trial: TrialIndex) -> Option<&MemoryFacts> {
-        self.memory.as_ref()?.bound(trial)
+        self.memory_control.as_ref()?.bound(trial)
     }
 
     /// New control groups for the readers of a trial; none if it has no bound on memory.
     pub(super) fn make_groups(&self, trial: TrialIndex) -> Result<ReaderGroups, SessionError> {
-        let made = self.memory.as_ref().map(|memory| memory.make_groups(trial, self.reader_count(trial)));
+        let made =
+            self.memory_control.as_ref().map(|memory| memory.make_groups(trial, self.reader_count(trial)));
         let failed = |error| SessionError::Unavailable(format!("no control group for it: {error}"));
         Ok(made.transpose().map_err(failed)?.unwrap_or_default())
     }
 
-    /// Replaces all targets by this one, because the files of these trials are opened one after the
-    /// other.
+    /// Replaces all targets by this one. Used if trials read their file only once, because such
+    /// files are opened one after the other.
     pub(super) fn replace_target(&mut self, target: MeasuredTarget<'a>) {
         self.targets = vec![target];
     }
@@ -154,7 +155,8 @@ impl<'a> Trials<'a> {
         found.expect("the sampler gets every target of its plan")
     }
 
-    /// Number of targets that are read, not counted again for different settings of the system.
+    /// Number of targets that are read. A target that is read under several settings of the system
+    /// counts once.
     pub(super) fn target_count(&self) -> usize {
         self.targets.len()
     }
@@ -169,8 +171,8 @@ impl<'a> Trials<'a> {
 
     pub(super) fn truth(&self, trial: TrialIndex) -> &'a Truth {
         let target = self.target_of(trial);
-        let decodes = self.trial(trial).decodes.is_some();
-        target.decoded.filter(|_| decodes).unwrap_or(target.truth)
+        let decodes = self.trial(trial).decoded_format.is_some();
+        target.decoded_truth.filter(|_| decodes).unwrap_or(target.truth)
     }
 
     /// The resident pages after this host has waited for all hosts, because other hosts may have
@@ -217,7 +219,7 @@ impl<'a> Trials<'a> {
 
     /// Number of trials of the same state whose contenders read until they are steady after each
     /// start.
-    pub(super) fn contenders_until_steady(&self, trial: TrialIndex) -> usize {
+    pub(super) fn contender_count_until_steady(&self, trial: TrialIndex) -> usize {
         let state = self.trial(trial).state;
         let of_state = self.plan.trials.iter().filter(|planned| planned.trial.state == state);
         of_state.filter(|planned| planned.warmup == Warmup::UntilSteady).count()
@@ -229,23 +231,23 @@ impl<'a> Trials<'a> {
     }
 
     /// The counters below the page cache of a trial's target, as of now.
-    pub(super) fn below_counters(&self, trial: TrialIndex) -> BelowCounters {
-        let layer = self.target_of(trial).next_layer().map(NextLayer::count);
-        BelowCounters { layer, busy_ns: self.facts(trial).block_device().map(busy_ns) }
+    pub(super) fn lower_layer_counters(&self, trial: TrialIndex) -> LowerLayerCounters {
+        let layer = self.target_of(trial).next_layer().map(NextLayer::read_counters);
+        LowerLayerCounters { layer, busy_ns: self.facts(trial).block_device().map(busy_ns) }
     }
 
     /// Busy time of the device, and bytes that arrived at the layer, since `before`.
-    pub(super) fn below_difference(
+    pub(super) fn lower_layer_difference(
         &self,
         trial: TrialIndex,
-        before: BelowCounters,
+        before: LowerLayerCounters,
     ) -> (Option<Result<u64, String>>, Option<LowerLayerBytes>) {
         let now_ns = self.facts(trial).block_device().map(busy_ns);
         let device_busy =
             before.busy_ns.zip(now_ns).map(|(before_ns, now_ns)| count_difference(before_ns, now_ns));
         let layer = before.layer.zip(self.target_of(trial).next_layer());
         let below = layer.map(|(before, layer)| {
-            let bytes = before.increase_until(layer.count());
+            let bytes = before.increase_until(layer.read_counters());
             LowerLayerBytes { layer: layer.clone(), bytes }
         });
         (device_busy, below)
@@ -255,13 +257,13 @@ impl<'a> Trials<'a> {
     /// would mostly measure the time to wake up.
     pub(super) fn turn_request(&self, trial: &Trial) -> TurnRequest {
         let facts = self.facts(trial.index);
-        let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
+        let bytes = facts.size_bytes.max(facts.bytes_out(trial.decoded_format));
         let names = self.truth(trial.index).answer.names.filter(|_| trial.work.finds_names());
         let reading_ns =
             ASSUMED_READING_FIXED_NS + names.map_or(bytes / 4, |names| names * ASSUMED_NAME_LOOKUP_NS);
         let is_single = self.reads_singly
-            || trial.start == Start::EachReading
-            || trial.command.prepare.is_some()
+            || trial.start == StartMode::EachReading
+            || trial.command_rules.prepare_command.is_some()
             || matches!(trial.state, CacheState::Cold | CacheState::Pressed)
             || facts.transport().has_server();
         if is_single || reading_ns >= SHORT_READING_NS {
@@ -286,9 +288,9 @@ impl<'a> Trials<'a> {
     pub(super) fn start(
         &self,
         trial: TrialIndex,
-        additions: Additions,
+        additions: CommandLineAdditions,
     ) -> Result<(Session, Params), SessionError> {
-        let mut session = self.launch(trial, 0, additions)?.hello()?;
+        let mut session = self.launch(trial, 0, additions)?.receive_hello()?;
         let params = session.wait_until_ready()?;
         Ok((session, params))
     }
@@ -298,14 +300,15 @@ impl<'a> Trials<'a> {
         &self,
         trial: TrialIndex,
         reader: usize,
-        additions: Additions,
+        additions: CommandLineAdditions,
     ) -> Result<LaunchedSession, SessionError> {
-        let method = &self.plan.planned_trial(trial).choice;
+        let method = &self.plan.planned_trial(trial).resolved_method;
         let contender = self.contenders.contender(&method.id.contender);
         let contender = contender.expect("the plan names only contenders that answered");
         let target = self.target_of(trial).target;
         let reads = match method.method.reads {
-            // Among methods that read both, only a command needs a URL as its argument.
+            // A request for `Reads::Both` is one for a command. Other methods that read a path or
+            // a URL get the request for a URL.
             Reads::Both if target.remote().is_some() && method.id.contender != COMMAND => Reads::Url,
             reads => reads,
         };
@@ -320,10 +323,10 @@ impl<'a> Trials<'a> {
             command.args.push(places_word().into());
         }
         command.args.extend(target.part.into_iter().flat_map(|part| part.words().map(OsString::from)));
-        command.env.extend(success_variable(&self.trial(trial).command));
+        command.env.extend(success_variable(&self.trial(trial).command_rules));
         command.env.extend(additions.env);
-        command.creates = additions.creates;
-        command.enters = additions.enters;
+        command.created_file = additions.created_file;
+        command.cgroup_procs_path = additions.cgroup_procs_path;
         if target.remote().is_some() {
             command.env.extend(NO_PROXY_VARIABLES.map(|name| (name.into(), "*".into())));
         }
@@ -370,7 +373,7 @@ impl<'a> Trials<'a> {
             return Some(("the files have", found));
         }
         let path = target.file()?;
-        let Some(archive) = trial.decodes else {
+        let Some(archive) = trial.decoded_format else {
             return Some(("the file has", OtherLineEnds::in_file(path).ok()?));
         };
         let dictionary = target.facts.dictionary.as_ref();
@@ -403,7 +406,7 @@ impl<'a> Trials<'a> {
                 return Err(SampleError::refused(format!("it answered {answer}: {why}")));
             }
             if products
-                .is_some_and(|products| !products.match_answer(trial.requested_work(), &answer, must_prove))
+                .is_some_and(|products| !products.agrees_with(trial.requested_work(), &answer, must_prove))
             {
                 let why = "its products do not prove that it read each file or block once";
                 return Err(SampleError::refused(format!("it answered {answer}: {why}")));
@@ -414,25 +417,29 @@ impl<'a> Trials<'a> {
 
     /// Whether a command was asked about an archive's bytes and answers about its decoded content.
     fn matches_decoded_content(&self, trial: &Trial, answer: &Answer) -> bool {
-        let decoded = self.target_of(trial.index).decoded.filter(|_| trial.contender() == COMMAND);
-        trial.decodes.is_none()
+        let decoded = self.target_of(trial.index).decoded_truth.filter(|_| trial.contender() == COMMAND);
+        trial.decoded_format.is_none()
             && decoded.is_some_and(|content| answer.proves(trial.requested_work(), &content.answer))
     }
 
     /// Whether no cache state is made for a turn of this trial: the trial is a control that reads
     /// nothing, and a check of all files of a tree would take far longer than its turn.
     pub(super) fn leaves_cache_alone(&self, trial: &Trial) -> bool {
-        let reads_nothing = trial.is_control() && trial.limit().is_none();
+        let reads_nothing = trial.is_control() && trial.limit_kind().is_none();
         reads_nothing && self.target_of(trial.index).target.tree().is_some()
     }
 
-    /// An error that ends the run if the target of a trial has changed after a turn, because
-    /// results before and after the change cannot be compared. A change of the file may also be why
-    /// a turn failed.
-    pub(super) fn check_unchanged_after(&self, trial: TrialIndex, is_taken: bool) -> Result<(), SampleError> {
+    /// Returns an error that ends the run if the target of a trial has changed during a turn,
+    /// because results before and after the change cannot be compared. After a failed turn, only a
+    /// target of one file is checked: its change may be the cause of the failure.
+    pub(super) fn check_unchanged_after_turn(
+        &self,
+        trial: TrialIndex,
+        is_taken: bool,
+    ) -> Result<(), SampleError> {
         let target = self.target_of(trial);
         if is_taken || target.target.file().is_some() {
-            self.check_change(trial, target.change_since_answer())
+            self.end_run_if_changed(trial, target.change_since_answer())
         } else {
             Ok(())
         }
@@ -451,7 +458,12 @@ impl<'a> Trials<'a> {
         self.run_ending_change.take()
     }
 
-    pub(super) fn check_change(&self, trial: TrialIndex, change: Option<String>) -> Result<(), SampleError> {
+    /// Returns an error that ends the run if `change` describes a change of the trial's target.
+    pub(super) fn end_run_if_changed(
+        &self,
+        trial: TrialIndex,
+        change: Option<String>,
+    ) -> Result<(), SampleError> {
         let Some(change) = change else { return Ok(()) };
         let id = &self.trial(trial).id;
         // Readers of a roster open their target read-only; a user's command may write to it.
@@ -469,7 +481,7 @@ impl<'a> Trials<'a> {
 
 /// The environment variable with the exit codes that are no failure, if the user names any.
 fn success_variable(rules: &CommandRules) -> Option<(OsString, OsString)> {
-    let codes: Vec<String> = rules.success.iter().map(u8::to_string).collect();
+    let codes: Vec<String> = rules.success_codes.iter().map(u8::to_string).collect();
     (!codes.is_empty()).then(|| (SUCCESS_VARIABLE.into(), codes.join(",").into()))
 }
 
@@ -482,20 +494,20 @@ mod tests {
     #[test]
     fn short_warm_readings_share_a_turn_and_long_or_cold_ones_do_not() {
         let single = TurnRequest { lead: 0, count: 1 };
-        let fixture = Fixture::of_size(1 << 20);
+        let fixture = Fixture::remote_of_size(1 << 20);
         let trials = fixture.trials(&[("a", COLD), ("a", WARM)]);
         assert_eq!(trials.turn_request(trials.nth_trial(0)), single);
         // A reading is assumed to take 264 µs: three fit into a turn, and twenty are divided by
         // two.
         assert_eq!(trials.turn_request(trials.nth_trial(1)), TurnRequest { lead: 1, count: 2 });
-        let fixture = Fixture::of_size(4 << 20);
+        let fixture = Fixture::remote_of_size(4 << 20);
         let trials = fixture.trials(&[("a", WARM)]);
         assert_eq!(trials.turn_request(trials.nth_trial(0)), single);
     }
 
     #[test]
     fn the_time_limit_grows_with_the_readings_and_the_simplest_reading() {
-        let fixture = Fixture::of_size(1);
+        let fixture = Fixture::remote_of_size(1);
         let trials = fixture.trials(&[("a", WARM), ("a", CacheState::Pressed)]);
         let pressed = trials.nth_trial(1).index;
         for (readings, more_ms) in [(1, 40), (10, 400)] {
@@ -507,7 +519,7 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_is_refused_and_a_control_may_give_none() {
-        let fixture = Fixture::of_size(1);
+        let fixture = Fixture::remote_of_size(1);
         let trials = fixture.trials(&[("a", WARM), ("null", WARM)]);
         let compare = |trial, newlines| {
             trials.compare_answers(trials.nth_trial(trial), &turn(vec![sample_line(newlines)]))

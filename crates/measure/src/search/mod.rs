@@ -18,10 +18,11 @@ use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
 use super::round::{ResumeState, Run, RunResult};
 use readlab_analysis::stats::{
-    EXHAUSTIVE_READINGS, PredictedRatio, Search, SearchRules, Setting, float, median, whole,
+    EXHAUSTIVE_READINGS_PER_CANDIDATE, PredictedRatio, Search, SearchRules, SearchSetting, float, median,
+    whole,
 };
 use readlab_catalog::roster::Warmup;
-use readlab_catalog::snippet::is_easy;
+use readlab_catalog::snippet::needs_only_language;
 use readlab_model::trial::{CacheState, Params, TrialId, TrialIndex};
 use readlab_record::{EndReason, Outcome, Prediction, RecordError, Trial};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +35,7 @@ const SEARCH_SHARE: f64 = 0.7;
 const BEST_COUNT_MEASURED_AFRESH: usize = 2;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tuning {
+pub struct SearchPlan {
     /// All trials, with the rules of the fresh measurement.
     pub plan: Plan,
     pub candidates: BTreeSet<TrialIndex>,
@@ -46,7 +47,7 @@ pub struct Tuning {
 
 /// Executes a search in each state of its plan; every trial that was announced gets an outcome.
 pub fn run(
-    tuning: &Tuning,
+    tuning: &SearchPlan,
     sampler: &mut dyn Sampler,
     sink: &mut dyn Sink,
 ) -> Result<EndReason, RecordError> {
@@ -54,19 +55,22 @@ pub fn run(
     run.execute(|run, state_run| run.search_and_measure(tuning, state_run))
 }
 
-impl Tuning {
+impl SearchPlan {
     /// A search among the candidates of a plan, with a reference that is always measured. Settings
     /// that bypass the page cache are searched only in the cold state.
-    pub fn new(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> Tuning {
+    pub fn new(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> SearchPlan {
         let ids: BTreeSet<&TrialId> = candidates.iter().collect();
-        plan.absent.retain(|(trial, _)| !(trial.bypasses_cache() && ids.contains(&trial.id)));
+        plan.absent_trials.retain(|(trial, _)| !(trial.bypasses_cache() && ids.contains(&trial.id)));
         let trials = || plan.trials.iter().map(|planned| &planned.trial);
         let is_candidate = |trial: &&Trial| ids.contains(&trial.id);
         let of = |trial: &Trial| trial.index;
         let references = trials().filter(|trial| Some(&trial.id) == reference).map(of).collect();
-        let easy_candidates =
-            trials().filter(is_candidate).filter(|trial| is_easy(&trial.id.method)).map(of).collect();
-        Tuning {
+        let easy_candidates = trials()
+            .filter(is_candidate)
+            .filter(|trial| needs_only_language(&trial.id.method))
+            .map(of)
+            .collect();
+        SearchPlan {
             candidates: trials().filter(is_candidate).map(of).collect(),
             references,
             easy_candidates,
@@ -81,9 +85,9 @@ impl Tuning {
     }
 
     /// The inputs of the search model for each candidate: its method, the level of each parameter,
-    /// and the index of its scan. A parameter that other settings of the method name and this one
-    /// does not has its default value, which counts as the lowest level.
-    fn model_settings(&self, state: CacheState) -> Vec<(TrialIndex, Setting)> {
+    /// and the index of its scan. If a candidate leaves out a parameter that other candidates of
+    /// its method set, the parameter has its default value, which counts as the lowest level.
+    fn model_settings(&self, state: CacheState) -> Vec<(TrialIndex, SearchSetting)> {
         let candidates = self.candidates_in_state(state);
         let id = |&trial: &TrialIndex| &self.plan.planned_trial(trial).trial.id;
         let of_method = |id: &TrialId| (id.method.contender.clone(), id.method.method.clone());
@@ -92,20 +96,20 @@ impl Tuning {
         for id in candidates.iter().map(id) {
             methods.entry(of_method(id)).or_default().insert(id.method.scan.clone());
             for (name, &value) in &id.params.0 {
-                values.entry(Params::short(name)).or_default().insert(value);
-                named.insert((of_method(id), Params::short(name)));
+                values.entry(Params::short_name(name)).or_default().insert(value);
+                named.insert((of_method(id), Params::short_name(name)));
             }
         }
         let setting = |id: &TrialId| {
             let method = of_method(id);
             let level = |(&name, values): (&&str, &BTreeSet<u64>)| {
-                let own = id.params.0.iter().find(|(its, _)| Params::short(its) == name);
+                let own = id.params.0.iter().find(|(its, _)| Params::short_name(its) == name);
                 own.map(|(_, value)| 1 + values.range(..value).count())
                     .or_else(|| named.contains(&(method.clone(), name)).then_some(0))
             };
             let scan = methods[&method].range(..id.method.scan.clone()).count();
             let levels = values.iter().map(level).chain([Some(scan)]).collect();
-            Setting { method: methods.range(..method.clone()).count(), levels }
+            SearchSetting { method: methods.range(..method.clone()).count(), levels }
         };
         candidates.iter().map(|trial| (*trial, setting(id(trial)))).collect()
     }
@@ -116,7 +120,11 @@ impl Tuning {
         let measured =
             BEST_COUNT_MEASURED_AFRESH + references + usize::from(!self.easy_candidates.is_empty());
         let candidates = self.candidates_in_state(state).len();
-        SearchRules::for_candidates(candidates, measured * EXHAUSTIVE_READINGS, self.plan.rules.seed)
+        SearchRules::for_candidates(
+            candidates,
+            measured * EXHAUSTIVE_READINGS_PER_CANDIDATE,
+            self.plan.rules.seed,
+        )
     }
 
     /// The trials that are measured afresh: the two best candidates, the best easy candidate, and
@@ -145,16 +153,16 @@ impl StateSearch {
     /// so far.
     fn limit_to_affordable_readings(&mut self, now_ns: u64) {
         let share = self.clock.share_used(now_ns).clamp(f64::EPSILON, 1.0);
-        self.search.limit_further_readings(
-            whole(float(self.search.readings() as u64) * (1.0 - share) / share) as usize,
-        );
+        self.search.limit_further_readings(whole(
+            float(self.search.reading_count() as u64) * (1.0 - share) / share,
+        ) as usize);
     }
 }
 
 impl Run<'_> {
     /// Searches in one state: reads rungs until few candidates are left or the best one is clear,
     /// then measures the chosen candidates afresh.
-    fn search_and_measure(&mut self, tuning: &Tuning, state_run: &mut StateRun) -> RunResult<EndReason> {
+    fn search_and_measure(&mut self, tuning: &SearchPlan, state_run: &mut StateRun) -> RunResult<EndReason> {
         let state = state_run.state;
         let search = Search::new(tuning.model_settings(state), tuning.search_rules(state));
         let clock = state_run.clock.clock_of_first_part(SEARCH_SHARE);
@@ -214,7 +222,7 @@ impl Run<'_> {
 
     /// Reads the candidates of a rung, and the controls, once in shuffled order.
     fn read_rung(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> RunResult<EndReason> {
-        let (rung, left) = (searching.search.rung(), searching.search.remaining());
+        let (rung, left) = (searching.search.rung(), searching.search.remaining_candidates());
         let takes_part = |progress: &TrialProgress| {
             !progress.has_ended && (left.contains(&progress.trial) || self.plan.is_control(progress.trial))
         };
@@ -245,7 +253,7 @@ impl Run<'_> {
         if self.plan.is_control(progress.trial) {
             return;
         }
-        let of_rung = progress.walls.iter().filter(|wall| wall.round == search.rung());
+        let of_rung = progress.wall_times.iter().filter(|wall| wall.round == search.rung());
         match median(of_rung.map(|wall| wall.value)) {
             Some(wall_ns) if !progress.has_ended => search.add_reading(progress.trial, wall_ns),
             _ => search.fail(progress.trial),
@@ -253,7 +261,8 @@ impl Run<'_> {
     }
 
     /// Closes a contender after its turn, because hundreds of candidates cannot run side by side.
-    /// The next turn starts it again. Contenders that start slowly stay running.
+    /// The next turn starts it again. A contender that must warm up until it is steady stays
+    /// running.
     fn close_after_turn(&mut self, progress: &TrialProgress) {
         if self.plan.planned_trial(progress.trial).warmup != Warmup::UntilSteady {
             self.sampler.close(progress.trial);

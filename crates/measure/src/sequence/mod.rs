@@ -14,7 +14,7 @@ use super::plan::Plan;
 use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
 use super::round::{ResumeState, Run, RunResult, end_reason};
-use readlab_analysis::stats::count;
+use readlab_analysis::stats::count_as_float;
 use readlab_model::target::TargetIndex;
 use readlab_record::{EndReason, RecordError};
 use std::collections::BTreeSet;
@@ -61,7 +61,7 @@ impl Run<'_> {
     }
 
     fn show_progress(&mut self, done: u32, of: usize) {
-        let progress = self.display.progress(f64::from(done) / count(of), self.sampler.elapsed_ns());
+        let progress = self.display.progress(f64::from(done) / count_as_float(of), self.sampler.elapsed_ns());
         self.sink.announce_step(Step::RoundOver(progress));
     }
 

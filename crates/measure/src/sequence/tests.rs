@@ -3,13 +3,15 @@
 use super::*;
 use crate::interface::TrialEnd;
 use crate::plan::Rules;
-use crate::round::testing::{COLD, RecordedRun, ScriptedSampler, failed, plan, play_with, unproven_turns};
+use crate::round::testing::{
+    COLD, RecordedRun, ScriptedSampler, failed_end, plan, play_with, unproven_turns,
+};
 use readlab_model::trial::TrialIndex;
 use readlab_record::Outcome;
 
-/// Two methods that take turns on two files: first `a` reads file 0 and `b` file 1, then the
-/// reverse.
-fn two_methods() -> Plan {
+/// Two methods that alternate from file to file: first `a` reads file 0 and `b` file 1, then `b`
+/// file 0 and `a` file 1.
+fn plan_of_two_methods() -> Plan {
     let mut plan = plan(Rules::one_reading(7), &[("a", COLD), ("b", COLD), ("b", COLD), ("a", COLD)]);
     for (planned, target) in plan.trials.iter_mut().zip([0, 1, 0, 1]) {
         planned.trial.target = TargetIndex::new(target);
@@ -23,7 +25,7 @@ fn play(plan: &Plan, sampler: ScriptedSampler) -> RecordedRun {
 
 #[test]
 fn each_trial_has_one_turn_in_the_order_of_the_plan_and_ends_before_the_next_starts() {
-    let recorded = play(&two_methods(), ScriptedSampler::default());
+    let recorded = play(&plan_of_two_methods(), ScriptedSampler::default());
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
     let one = |name: &str, round: u32, position: u32| {
         [
@@ -48,9 +50,9 @@ fn each_trial_has_one_turn_in_the_order_of_the_plan_and_ends_before_the_next_sta
 
 #[test]
 fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
-    let sampler = ScriptedSampler::default().at_open(0, failed("no such program"));
-    let sampler = sampler.at_turn(1, &[], failed("it broke")).with_turns(2, unproven_turns(4));
-    let recorded = play(&two_methods(), sampler);
+    let sampler = ScriptedSampler::default().ending_at_open(0, failed_end("no such program"));
+    let sampler = sampler.ending_at_turn(1, &[], failed_end("it broke")).with_turns(2, unproven_turns(4));
+    let recorded = play(&plan_of_two_methods(), sampler);
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Settled);
     let outcomes = recorded.outcomes();
     assert_eq!(outcomes[..2], ["failed a: no such program", "failed b: it broke"]);
@@ -63,15 +65,15 @@ fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
 
 #[test]
 fn a_warm_up_that_fails_leaves_the_file_unread() {
-    let sampler = ScriptedSampler::default().at_warm_up(0, failed("it broke"));
-    let recorded = play(&two_methods(), sampler);
+    let sampler = ScriptedSampler::default().ending_at_warm_up(0, failed_end("it broke"));
+    let recorded = play(&plan_of_two_methods(), sampler);
     assert_eq!(recorded.reading_counts()[0], 0);
     assert_eq!(recorded.outcomes(), ["failed a: it broke", "measured b", "measured b", "measured a"]);
 }
 
 #[test]
 fn an_interruption_ends_a_sequence_without_outcomes_for_unread_trials() {
-    let ending = |end| play(&two_methods(), ScriptedSampler::default().at_turn(1, &[], end));
+    let ending = |end| play(&plan_of_two_methods(), ScriptedSampler::default().ending_at_turn(1, &[], end));
     let recorded = ending(TrialEnd::Run(EndReason::Interrupted));
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Interrupted);
     assert_eq!(recorded.outcomes(), ["measured a"]);
@@ -84,8 +86,9 @@ fn an_interruption_ends_a_sequence_without_outcomes_for_unread_trials() {
 
 #[test]
 fn impossible_numbers_are_refused_without_a_further_turn() {
-    let sampler = ScriptedSampler::default().with_refusal(2, "it keeps the file").with_walls([(1, 0)]);
-    let recorded = play(&two_methods(), sampler);
+    let sampler =
+        ScriptedSampler::default().with_refusal(2, "it keeps the file").with_default_windows([(1, 0)]);
+    let recorded = play(&plan_of_two_methods(), sampler);
     let expected = [
         "measured a",
         "refused b: it claims a window of 0 ns: its clock stood still",
@@ -98,18 +101,18 @@ fn impossible_numbers_are_refused_without_a_further_turn() {
 
 #[test]
 fn trials_that_cannot_be_measured_come_last() {
-    let mut plan = two_methods();
+    let mut plan = plan_of_two_methods();
     let mut absent = plan.trials[0].trial.clone();
     absent.index = TrialIndex::new(4);
-    plan.absent.push((absent, Outcome::Unavailable { reason: "not here".to_owned() }));
+    plan.absent_trials.push((absent, Outcome::Unavailable { reason: "not here".to_owned() }));
     let recorded = play(&plan, ScriptedSampler::default());
     assert_eq!(recorded.outcomes().last(), Some(&"unavailable a: not here"));
 }
 
 #[test]
 fn the_user_ends_a_sequence_before_its_next_trial() {
-    let sampler = ScriptedSampler { user_ends_at: Some(2), ..ScriptedSampler::default() };
-    let recorded = play(&two_methods(), sampler);
+    let sampler = ScriptedSampler { user_ends_before_turn: Some(2), ..ScriptedSampler::default() };
+    let recorded = play(&plan_of_two_methods(), sampler);
     assert_eq!(recorded.outcomes(), ["measured a", "measured b"]);
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }

@@ -1,8 +1,8 @@
 //! How many bytes must be fetched from below (from a device, over a network, or by all ranks that
 //! share a page cache) for a reading to count as cold.
 
-/// 99 % of the bytes of a whole reading. Part of the rest may be stored in tables of the file
-/// system, which are cached apart from the file.
+/// The fewest bytes that must be fetched for a cold reading of this many bytes: 99 %. The rest may
+/// be stored in tables of the file system, which are cached apart from the file.
 pub fn min_fetched_bytes(bytes: u64) -> u64 {
     bytes - bytes / 100
 }

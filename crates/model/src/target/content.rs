@@ -10,7 +10,8 @@ use serde::Serialize;
 /// What shows that two contents are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum SameBy {
+#[serde(rename = "SameBy")]
+pub enum SameContentProof {
     /// Equal digests: the same bytes, or files with the same bytes.
     Digest,
     /// The true answers about all bytes of a folder and of a stream are equal: the number of bytes,
@@ -33,8 +34,8 @@ pub struct Content<'a> {
 }
 
 /// The answers that do not depend on the order of files: bytes, newlines and the sum. The number of
-/// lines does: in a stream, the next file ends the last line of a file that has no newline at its
-/// end.
+/// lines depends on it: in a stream, the last line of a file without a newline at its end continues
+/// in the next file.
 type AnswersAboutBytes = (u64, Option<u64>, Option<u64>);
 
 fn answers_about_bytes(answer: Option<Answer>) -> Option<AnswersAboutBytes> {
@@ -63,20 +64,20 @@ impl Content<'_> {
     /// What shows that both contents are the same; `None` if nothing does. The digests of a folder
     /// and of a stream are of different kinds. Two streams with different digests are only the same
     /// if one of them is a tar.
-    pub fn same_by(&self, other: &Content) -> Option<SameBy> {
+    pub fn same_content_proof(&self, other: &Content) -> Option<SameContentProof> {
         if self.is_tree == other.is_tree && self.digest.is_some() && self.digest == other.digest {
-            return Some(SameBy::Digest);
+            return Some(SameContentProof::Digest);
         }
         let [own, its] = [self, other].map(|it| answers_about_bytes(it.answer));
         let [own_files, its_files] = [self, other].map(|it| answers_about_bytes(it.tar_files));
         let is_same =
             |one: Option<AnswersAboutBytes>, other: Option<AnswersAboutBytes>| one.is_some() && one == other;
         if self.is_tree != other.is_tree && is_same(own, its) {
-            return Some(SameBy::Answers);
+            return Some(SameContentProof::Answers);
         }
         let are_files_same =
             is_same(own_files, its_files) || is_same(own_files, its) || is_same(own, its_files);
-        are_files_same.then_some(SameBy::TarFiles)
+        are_files_same.then_some(SameContentProof::TarFiles)
     }
 }
 
@@ -84,7 +85,7 @@ impl Content<'_> {
 mod tests {
     use super::*;
     use crate::target::tree::TreeFacts;
-    use crate::target::{Decoded, TargetKind};
+    use crate::target::{DecodedContent, TargetKind};
 
     fn answer(newlines: u64) -> Option<Answer> {
         Some(Answer { bytes: Some(600), newlines: Some(newlines), sum: Some(7), ..Answer::default() })
@@ -107,20 +108,20 @@ mod tests {
     fn digests_of_one_kind_answers_of_different_kinds_and_the_files_of_tars_show_the_same_content() {
         let same_by = |one: &TargetFacts, other: &TargetFacts| {
             let [one, other] = [one, other].map(|facts| facts.content(None).unwrap());
-            assert_eq!(one.same_by(&other), other.same_by(&one));
-            one.same_by(&other)
+            assert_eq!(one.same_content_proof(&other), other.same_content_proof(&one));
+            one.same_content_proof(&other)
         };
         for (one, other, expected) in [
-            (file("d", 1), file("d", 1), Some(SameBy::Digest)),
-            (folder("t", 1), folder("t", 1), Some(SameBy::Digest)),
+            (file("d", 1), file("d", 1), Some(SameContentProof::Digest)),
+            (folder("t", 1), folder("t", 1), Some(SameContentProof::Digest)),
             (file("d", 1), file("e", 1), None),
             (folder("t", 1), folder("u", 1), None),
-            (folder("t", 1), file("d", 1), Some(SameBy::Answers)),
+            (folder("t", 1), file("d", 1), Some(SameContentProof::Answers)),
             (folder("t", 1), file("t", 2), None),
-            (folder("t", 1), tar("r", 1), Some(SameBy::TarFiles)),
+            (folder("t", 1), tar("r", 1), Some(SameContentProof::TarFiles)),
             (folder("t", 1), tar("r", 2), None),
-            (tar("r", 1), tar("s", 1), Some(SameBy::TarFiles)),
-            (tar("r", 1), tar("r", 1), Some(SameBy::Digest)),
+            (tar("r", 1), tar("s", 1), Some(SameContentProof::TarFiles)),
+            (tar("r", 1), tar("r", 1), Some(SameContentProof::Digest)),
         ] {
             assert_eq!(same_by(&one, &other), expected, "{one:?} {other:?}");
         }
@@ -128,12 +129,16 @@ mod tests {
 
     #[test]
     fn only_the_decoded_content_of_a_compressed_tar_is_a_tar() {
-        let decoded = Decoded { archive: Archive::Gzip, digest: "c".to_owned(), answer: answer(99).unwrap() };
+        let decoded =
+            DecodedContent { archive: Archive::Gzip, digest: "c".to_owned(), answer: answer(99).unwrap() };
         let packed = TargetFacts { decoded: Some(decoded), ..tar("z", 1) };
         let folder = folder("t", 1);
         let folder = folder.content(None).unwrap();
-        assert_eq!(packed.content(None).unwrap().same_by(&folder), None);
-        assert_eq!(packed.content(Some(Archive::Gzip)).unwrap().same_by(&folder), Some(SameBy::TarFiles));
+        assert_eq!(packed.content(None).unwrap().same_content_proof(&folder), None);
+        assert_eq!(
+            packed.content(Some(Archive::Gzip)).unwrap().same_content_proof(&folder),
+            Some(SameContentProof::TarFiles)
+        );
         assert!(tar("z", 1).content(Some(Archive::Gzip)).is_none(), "it was not decoded");
     }
 
@@ -141,6 +146,6 @@ mod tests {
     fn contents_without_known_answers_are_not_the_same() {
         let unknown = TargetFacts::default();
         let content = unknown.content(None).unwrap();
-        assert_eq!(content.same_by(&content), None);
+        assert_eq!(content.same_content_proof(&content), None);
     }
 }

@@ -11,7 +11,8 @@ pub struct Device {
     /// The model name that the maker gives the device.
     pub model: Option<String>,
     /// True for a rotating disk, on which seeks are slow.
-    pub rotational: Option<bool>,
+    #[serde(rename = "rotational")]
+    pub is_rotational: Option<bool>,
     pub read_ahead_bytes: Option<u64>,
     pub scheduler: Option<String>,
 }
@@ -21,7 +22,8 @@ pub struct Device {
 pub struct ReadAhead {
     pub bytes: u64,
     /// Path of the setting: a file that belongs to the file system, or the block device.
-    pub setting: String,
+    #[serde(rename = "setting")]
+    pub setting_path: String,
 }
 
 impl ReadAhead {
@@ -42,7 +44,7 @@ impl ReadAhead {
 
     /// The command that sets the read-ahead to this size.
     pub fn command_to_set(&self, bytes: u64) -> String {
-        let ReadAhead { setting, .. } = self;
+        let ReadAhead { setting_path: setting, .. } = self;
         match setting.starts_with("/dev/") {
             true => format!("blockdev --setra {} {setting}", bytes / 512),
             false => format!("echo {} >{setting}", bytes / 1024),

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 pub struct Dictionary {
     pub path: String,
     pub size_bytes: u64,
-    /// Digest of its content (XXH3, 64 bits, hexadecimal).
+    /// Digest of the dictionary's content (XXH3, 64 bits, hexadecimal).
     pub digest: String,
     /// The dictionary's identifier; `None` if the bytes were not made by `zstd --train`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -17,7 +17,8 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// The environment variable that passes the path of the dictionary to contenders.
+    /// The environment variable that passes the path of the dictionary to contenders: name and
+    /// value.
     pub fn environment_variable(&self) -> (OsString, OsString) {
         (DICTIONARY_VARIABLE.into(), self.path.clone().into())
     }

@@ -12,16 +12,17 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "found", rename_all = "snake_case")]
 pub enum HiddenCache {
     /// Second readings are clearly faster, so there is a hidden cache.
-    Seen(Times),
+    Seen(SecondReadingRatio),
     /// There is no clear difference: there is no hidden cache, or it already held everything.
-    NoneSeen(Times),
+    NoneSeen(SecondReadingRatio),
     /// There was no probe.
     NotProbed { why: NotProbed },
 }
 
 /// Time of the first reading of a place ÷ time of the second reading of the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Times {
+#[serde(rename = "Times")]
+pub struct SecondReadingRatio {
     pub estimate: f64,
     pub ci95: [f64; 2],
     /// How many places were read twice.
@@ -61,7 +62,9 @@ pub enum NotProbed {
 impl HiddenCache {
     /// A sentence that states the hidden cache and its factor; `None` if none was seen.
     pub fn seen_sentence(&self) -> Option<String> {
-        let HiddenCache::Seen(Times { estimate, ci95: [low, high], .. }) = self else { return None };
+        let HiddenCache::Seen(SecondReadingRatio { estimate, ci95: [low, high], .. }) = self else {
+            return None;
+        };
         Some(format!(
             "a cache lies below: second cold readings are {estimate:.2} [{low:.2}, {high:.2}] times as fast"
         ))
@@ -87,7 +90,7 @@ mod tests {
 
     #[test]
     fn only_a_hidden_cache_that_was_seen_has_a_sentence() {
-        let times = Times { estimate: 3.204, ci95: [2.9, 3.6], pairs: 12 };
+        let times = SecondReadingRatio { estimate: 3.204, ci95: [2.9, 3.6], pairs: 12 };
         let seen = HiddenCache::Seen(times).seen_sentence().unwrap();
         assert_eq!(seen, "a cache lies below: second cold readings are 3.20 [2.90, 3.60] times as fast");
         assert_eq!(HiddenCache::NoneSeen(times).seen_sentence(), None);
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_probe_result_is_deserialized_as_it_was_serialized() {
-        let times = Times { estimate: 1.0, ci95: [0.9, 1.1], pairs: 12 };
+        let times = SecondReadingRatio { estimate: 1.0, ci95: [0.9, 1.1], pairs: 12 };
         let cause = NotProbed::NoDirectReads { cause: "EINVAL".into() };
         let own = HiddenCache::NotProbed { why: NotProbed::NoOwnFile { cause: "no room".into() } };
         for it in [

@@ -19,7 +19,8 @@ pub struct Layer {
     pub cache: Option<LayerCache>,
     /// The process that serves the layer, if it is visible.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub process: Option<u32>,
+    #[serde(rename = "process")]
+    pub process_id: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -63,11 +64,11 @@ pub enum LayerCache {
 
 impl Layer {
     pub fn new(kind: LayerKind, name: impl Into<String>) -> Layer {
-        Layer { kind, name: name.into(), cache: None, process: None }
+        Layer { kind, name: name.into(), cache: None, process_id: None }
     }
 
     /// Marks the layer as having a cache that readlab cannot evict.
-    pub fn with_remaining_cache(self, what: impl Into<String>, why: impl Into<String>) -> Layer {
+    pub fn with_unevictable_cache(self, what: impl Into<String>, why: impl Into<String>) -> Layer {
         Layer { cache: Some(LayerCache::Remains { what: what.into(), why: why.into() }), ..self }
     }
 
@@ -90,9 +91,9 @@ impl Layer {
 }
 
 /// The names of the caches that stay filled when a file is made cold; `None` if there are none.
-pub fn cold_above(layers: &[Layer]) -> Option<String> {
+pub fn unevictable_cache_names(layers: &[Layer]) -> Option<String> {
     let remaining: Vec<&str> =
-        layers.iter().filter_map(|layer| layer.cache.as_ref()?.remaining_name()).collect();
+        layers.iter().filter_map(|layer| layer.cache.as_ref()?.unevictable_name()).collect();
     (!remaining.is_empty()).then(|| remaining.join(" and "))
 }
 
@@ -102,7 +103,7 @@ pub fn cautions(layers: &[Layer]) -> Vec<String> {
 
 impl LayerCache {
     /// The cache's name if it stays filled before a cold reading; `None` if it is evicted.
-    fn remaining_name(&self) -> Option<&str> {
+    fn unevictable_name(&self) -> Option<&str> {
         match self {
             LayerCache::Remains { what, .. } => Some(what),
             LayerCache::Evicted => None,
@@ -135,10 +136,10 @@ pub fn io_quotas(layers: &[Layer], all: Vec<IoQuota>) -> Vec<IoQuota> {
     all.into_iter().filter(is_below).collect()
 }
 
-/// The process that serves the bytes, so that the bytes that it reads can be counted; `None` if no
-/// layer has a visible process.
+/// The process that serves the bytes, whose own reads are counted; `None` if no layer has a visible
+/// process.
 pub fn serving_process(layers: &[Layer]) -> Option<u32> {
-    layers.iter().find_map(|layer| layer.process)
+    layers.iter().find_map(|layer| layer.process_id)
 }
 
 #[cfg(test)]
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn a_plain_file_system_on_its_device_needs_no_description_and_no_caution() {
         let plain = [Layer::new(LayerKind::Filesystem, "ext4"), Layer::new(LayerKind::Device, "vda")];
-        assert_eq!((words(&plain), cold_above(&plain), cautions(&plain)), (None, None, vec![]));
+        assert_eq!((words(&plain), unevictable_cache_names(&plain), cautions(&plain)), (None, None, vec![]));
     }
 
     #[test]
@@ -179,18 +180,22 @@ mod tests {
     fn a_cache_that_is_evicted_needs_no_caution_and_is_in_the_chain() {
         let chain = chain();
         assert_eq!(words(&chain).unwrap(), "ext4 → loop0 → /images/a (evicted too) → ext4 → vda");
-        assert_eq!((cold_above(&chain), cautions(&chain)), (None, vec![]));
+        assert_eq!((unevictable_cache_names(&chain), cautions(&chain)), (None, vec![]));
     }
 
     #[test]
     fn a_cache_that_stays_is_named_with_its_reason() {
         let mut chain = chain();
         chain[2] = Layer::new(LayerKind::File, "/images/a")
-            .with_remaining_cache("the page cache of /images/a", "it was deleted");
+            .with_unevictable_cache("the page cache of /images/a", "it was deleted");
         chain.push(
-            Layer::new(LayerKind::Server, "nas").with_remaining_cache("the server of nas", "it is elsewhere"),
+            Layer::new(LayerKind::Server, "nas")
+                .with_unevictable_cache("the server of nas", "it is elsewhere"),
         );
-        assert_eq!(cold_above(&chain).unwrap(), "the page cache of /images/a and the server of nas");
+        assert_eq!(
+            unevictable_cache_names(&chain).unwrap(),
+            "the page cache of /images/a and the server of nas"
+        );
         let cautions = cautions(&chain);
         assert!(cautions.len() == 2 && cautions[0].contains("it was deleted"), "{cautions:?}");
         assert!(words(&chain).unwrap().contains("/images/a (not evicted)"));

@@ -20,10 +20,11 @@ pub enum MemoryBound {
 #[error("'{0}' bounds no memory: a size (256MiB), or a percentage of the target's size (50%)")]
 pub struct MemoryBoundError(String);
 
-/// The largest percentage of the target's size.
+/// The largest percentage of the working set that a bound may be.
 const PERCENT_MAX: f64 = 100_000.0;
 
-/// The smallest size: a page. A smaller one, such as `50`, lacks its unit or its percent sign.
+/// The smallest bound in bytes: a page. A smaller number, such as `50`, probably lacks its unit or
+/// its percent sign.
 const BYTES_MIN: u64 = 4096;
 
 /// The largest bound: more memory than any machine has.
@@ -35,8 +36,8 @@ pub struct MemoryFacts {
     /// The bound as it was requested: `50%` or `256MiB`.
     #[schemars(with = "String")]
     pub bound: MemoryBound,
-    /// Memory for the page cache of one control group. The memory that the contender's processes
-    /// need is added to it.
+    /// Bytes of page cache that one control group may have. The group's limit is this and the
+    /// memory that the contender's processes need.
     pub cache_bytes: u64,
     /// Bytes that the readings of one group keep in memory if they all fit, each byte once: the
     /// size of a file or of all files, the pages of the blocks that are read, or all copies if the
@@ -90,7 +91,7 @@ impl FromStr for MemoryBound {
 impl fmt::Display for MemoryBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MemoryBound::Bytes(bytes) => f.pad(&Bytes(*bytes).exact()),
+            MemoryBound::Bytes(bytes) => f.pad(&Bytes(*bytes).exact_text()),
             MemoryBound::Share(hundredths) => f.pad(&format!("{}%", f64::from(*hundredths) / 100.0)),
         }
     }

@@ -47,13 +47,14 @@ pub enum Http {
 /// How a request for an object names the bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Style {
+#[serde(rename = "Style")]
+pub enum BucketStyle {
     Path,
     /// The bucket is part of the host name (virtual-hosted style).
     Virtual,
 }
 
-crate::worded! { Style { Path = "path", Virtual = "virtual" } }
+crate::worded! { BucketStyle { Path = "path", Virtual = "virtual" } }
 
 /// The facts about a store that a record keeps. None of them is secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,12 +63,13 @@ pub struct StoreFacts {
     /// The region for which requests are signed.
     pub region: String,
     /// How a request names the bucket.
-    pub style: Style,
-    pub signed: bool,
+    pub style: BucketStyle,
+    #[serde(rename = "signed")]
+    pub is_signed: bool,
 }
 
 /// The words shown instead of a cache state for a server that is not readlab's own.
-pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
+pub const CACHE_UNKNOWN_WORDS: &str = "state of the server's cache: unknown";
 
 /// How servers are reached and trusted, and which programs get credentials. No field is secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,10 +78,12 @@ pub struct ServerOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
     /// True if requests for objects are not signed.
-    pub unsigned: bool,
+    #[serde(rename = "unsigned")]
+    pub is_unsigned: bool,
     /// A file of certificates by which servers are trusted, instead of the system's certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cacert: Option<PathBuf>,
+    #[serde(rename = "cacert")]
+    pub ca_certificates_path: Option<PathBuf>,
     /// True if commands get credentials and signed URLs.
     pub commands_get_credentials: bool,
 }
@@ -96,16 +100,19 @@ pub struct TargetFacts {
     /// The facts of the target then describe all their reads together: its size times the number of
     /// ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranks: Option<u32>,
+    #[serde(rename = "ranks")]
+    pub rank_count: Option<u32>,
     /// How many processes on this host read the target at the same time, if the run compares
     /// different numbers of readers. The facts of the target then describe all their reads
     /// together, as with `ranks`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub readers: Option<u32>,
+    #[serde(rename = "readers")]
+    pub reader_count: Option<u32>,
     /// The folder that holds one copy of the file for each reader but the first; `None` if all
     /// readers read the same file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub copies_in: Option<String>,
+    #[serde(rename = "copies_in")]
+    pub copies_folder: Option<String>,
     /// The settings of the system under which the target is read, if the run races different values
     /// of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -148,7 +155,7 @@ pub struct TargetFacts {
     pub answer: Option<Answer>,
     /// The decoded content of the target, if trials decode it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub decoded: Option<Decoded>,
+    pub decoded: Option<DecodedContent>,
     /// The answers about the files in a tar: in the target, or in its decoded content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tar_files: Option<Answer>,
@@ -227,7 +234,8 @@ impl From<TargetKind> for KindFields {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Decoded {
+#[serde(rename = "Decoded")]
+pub struct DecodedContent {
     pub archive: Archive,
     /// Digest of the content (XXH3, 64 bits, hexadecimal).
     pub digest: String,
@@ -299,7 +307,7 @@ impl TargetFacts {
 
     /// Number of bytes before the user's range that all readers read together.
     fn bytes_before_range(&self) -> u64 {
-        let readers = u64::from(self.readers.unwrap_or(1));
+        let readers = u64::from(self.reader_count.unwrap_or(1));
         self.range.map_or(0, |range| range.before_bytes.saturating_mul(readers))
     }
 
@@ -339,7 +347,7 @@ impl TargetFacts {
     /// How many ranks or readers read the target at the same time; `None` if the run does not
     /// compare different numbers.
     pub fn concurrent_readers(&self) -> Option<u32> {
-        self.ranks.or(self.readers)
+        self.rank_count.or(self.reader_count)
     }
 
     /// The settings of the system under which the target is read, such as `read-ahead=4MiB`; `None`
@@ -356,20 +364,20 @@ impl TargetFacts {
 
     /// True if the target is read under the settings that the system had before the run.
     pub fn has_initial_settings(&self) -> bool {
-        self.settings.iter().all(|it| it.is_found)
+        self.settings.iter().all(|it| it.is_initial)
     }
 
     /// The names of the caches below that stay filled when the target is made cold; `None` if none
     /// is known.
-    pub fn cold_above(&self) -> Option<String> {
-        layers::cold_above(&self.layers)
+    pub fn unevictable_cache_names(&self) -> Option<String> {
+        layers::unevictable_cache_names(&self.layers)
     }
 
     /// The read-ahead for this target: the setting of its file system, or else of its device.
     pub fn read_ahead(&self) -> Option<ReadAhead> {
         let of_device = || {
             let device = self.device.as_ref()?;
-            Some(ReadAhead { bytes: device.read_ahead_bytes?, setting: format!("/dev/{}", device.name) })
+            Some(ReadAhead { bytes: device.read_ahead_bytes?, setting_path: format!("/dev/{}", device.name) })
         };
         self.own_read_ahead.clone().or_else(of_device)
     }

@@ -29,15 +29,18 @@ pub enum Pattern {
 #[error("'{0}' is no pattern: random, zipf, zipf:EXPONENT (above 0), stride or stride:BLOCKS (1 or more)")]
 pub struct PatternError(String);
 
-/// What a record keeps of the places. The target's size is the size of all its blocks together.
+/// The blocks at places of a file, as a record keeps them. The target's size is the size of all
+/// these blocks together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlacesFacts {
     pub pattern: Pattern,
     pub block_bytes: u64,
     /// Number of blocks that one reading reads.
-    pub reads: u64,
+    #[serde(rename = "reads")]
+    pub read_count: u64,
     /// How many different blocks one reading reads.
-    pub distinct: u64,
+    #[serde(rename = "distinct")]
+    pub distinct_blocks: u64,
     pub file_bytes: u64,
 }
 
@@ -46,11 +49,13 @@ pub struct PlacesFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RangesFacts {
     /// Path of the list; `-` is standard input.
-    pub list: String,
+    #[serde(rename = "list")]
+    pub list_path: String,
     /// True if the ranges are read in the order of the file instead of the order of the list.
     pub is_sorted: bool,
     /// Number of ranges that one reading reads.
-    pub reads: u64,
+    #[serde(rename = "reads")]
+    pub read_count: u64,
     pub shortest_bytes: u64,
     pub longest_bytes: u64,
     /// Number of bytes that a reading reads again, because ranges overlap.
@@ -63,7 +68,7 @@ pub struct RangesFacts {
 /// Facts about the blocks that one reading reads, which are places or ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockReads {
-    pub reads: u64,
+    pub read_count: u64,
     /// Bytes that are read more than once in one reading.
     pub repeated_bytes: u64,
     pub file_bytes: u64,
@@ -71,22 +76,22 @@ pub struct BlockReads {
 
 impl From<&PlacesFacts> for BlockReads {
     fn from(places: &PlacesFacts) -> BlockReads {
-        let &PlacesFacts { reads, file_bytes, .. } = places;
-        BlockReads { reads, repeated_bytes: places.repeated_bytes(), file_bytes }
+        let &PlacesFacts { read_count: reads, file_bytes, .. } = places;
+        BlockReads { read_count: reads, repeated_bytes: places.repeated_bytes(), file_bytes }
     }
 }
 
 impl From<&RangesFacts> for BlockReads {
     fn from(ranges: &RangesFacts) -> BlockReads {
-        let &RangesFacts { reads, repeated_bytes, file_bytes, .. } = ranges;
-        BlockReads { reads, repeated_bytes, file_bytes }
+        let &RangesFacts { read_count: reads, repeated_bytes, file_bytes, .. } = ranges;
+        BlockReads { read_count: reads, repeated_bytes, file_bytes }
     }
 }
 
 impl PlacesFacts {
     /// Bytes that are read more than once in one reading.
     pub fn repeated_bytes(&self) -> u64 {
-        (self.reads - self.distinct.min(self.reads)) * self.block_bytes
+        (self.read_count - self.distinct_blocks.min(self.read_count)) * self.block_bytes
     }
 }
 

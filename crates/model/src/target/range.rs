@@ -95,7 +95,7 @@ impl FromStr for FileRange {
 impl fmt::Display for FileAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FileAmount::Bytes(bytes) => f.write_str(&Bytes(*bytes).exact()),
+            FileAmount::Bytes(bytes) => f.write_str(&Bytes(*bytes).exact_text()),
             FileAmount::Percent(percent) => write!(f, "{percent}%"),
         }
     }

@@ -12,7 +12,8 @@ pub struct SettingValue {
     /// that was set if it cannot be read back.
     pub value: String,
     /// True if the setting had this value before the run.
-    pub is_found: bool,
+    #[serde(rename = "is_found")]
+    pub is_initial: bool,
     /// True if the value was read back.
     pub is_read_back: bool,
 }
@@ -32,7 +33,7 @@ mod tests {
         let setting = |name: &str, value: &str| SettingValue {
             name: name.to_owned(),
             value: value.to_owned(),
-            is_found: false,
+            is_initial: false,
             is_read_back: true,
         };
         let both = [setting("read-ahead", "4MiB"), setting("scheduler", "none")];

@@ -21,19 +21,19 @@ impl TargetIndex {
         (self.0..).map(TargetIndex)
     }
 
-    /// The number of this target under a condition, from 0. A run that compares conditions numbers
-    /// its `targets` once for each.
-    pub const fn under(self, condition: usize, targets: usize) -> TargetIndex {
+    /// The number of this target under the condition with this number, from 0. A run that compares
+    /// conditions numbers its `targets` once for each condition.
+    pub const fn under_condition(self, condition: usize, targets: usize) -> TargetIndex {
         TargetIndex(condition * targets + self.0)
     }
 
     /// The number of this target under the first condition.
-    pub const fn under_first(self, targets: usize) -> TargetIndex {
+    pub const fn under_first_condition(self, targets: usize) -> TargetIndex {
         TargetIndex(self.0 % targets)
     }
 
     /// The number of the first target under the same condition.
-    pub const fn first_beside(self, targets: usize) -> TargetIndex {
+    pub const fn first_under_same_condition(self, targets: usize) -> TargetIndex {
         TargetIndex(self.0 - self.0 % targets)
     }
 }

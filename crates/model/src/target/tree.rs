@@ -22,13 +22,14 @@ pub struct TreeFacts {
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub duplicates: u64,
     /// Entries of the folder that are not read.
-    pub skipped: Skipped,
+    pub skipped: SkippedEntries,
     /// True if symbolic links below the folder were followed.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub follows_links: bool,
     /// Folders below the target in which readlab writes; they are not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub own: Vec<String>,
+    #[serde(rename = "own")]
+    pub own_folders: Vec<String>,
     /// True if names and inodes were also evicted before cold readings.
     pub is_metadata_cold: bool,
     /// The size group that this target consists of, if the tree is also raced by size groups;
@@ -38,7 +39,8 @@ pub struct TreeFacts {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Skipped {
+#[serde(rename = "Skipped")]
+pub struct SkippedEntries {
     /// Symbolic links, whatever they point to.
     pub links: u64,
     pub pipes: u64,
@@ -46,7 +48,7 @@ pub struct Skipped {
     pub devices: u64,
 }
 
-impl Skipped {
+impl SkippedEntries {
     /// The counts in words, such as `2 links and 1 pipe`; `None` if nothing was skipped.
     pub fn words(&self) -> Option<String> {
         let counted =
@@ -119,7 +121,7 @@ mod tests {
 
     #[test]
     fn skipped_entries_are_counted_in_words() {
-        let skipped = |links, pipes, sockets| Skipped { links, pipes, sockets, devices: 0 };
+        let skipped = |links, pipes, sockets| SkippedEntries { links, pipes, sockets, devices: 0 };
         assert_eq!(skipped(0, 0, 0).words(), None);
         assert_eq!(skipped(1, 0, 0).words().unwrap(), "1 link");
         assert_eq!(skipped(2, 1, 3).words().unwrap(), "2 links, 1 pipe and 3 sockets");

@@ -45,7 +45,8 @@ pub struct Answer {
     pub products: Option<u64>,
     /// Digest of everything that a command printed, in 53 bits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<u64>,
+    #[serde(rename = "output")]
+    pub output_digest: Option<u64>,
 }
 
 impl Answer {
@@ -60,15 +61,15 @@ impl Answer {
             Work::Discard => self.bytes,
             Work::Names => self.files.or(self.names),
             Work::Stat => self.bytes,
-            Work::Output | Work::Part => self.output,
+            Work::Output | Work::Part => self.output_digest,
         };
         let mut both = self.named_numbers().into_iter().zip(truth.named_numbers());
         let agree = both.all(|((_, mine), (_, theirs))| mine.is_none() || theirs.is_none() || mine == theirs);
         proof.is_some() && agree && self.agrees_on_names(truth)
     }
 
-    /// True if the number of all names is right, or unknown. `find` counts the folder itself, and
-    /// `fd` does not.
+    /// True if the number of all names is right, or unknown. One more is right too: `find` counts
+    /// the folder itself, and `fd` does not.
     fn agrees_on_names(&self, truth: &Answer) -> bool {
         self.names
             .zip(truth.names)
@@ -130,7 +131,16 @@ impl From<&SampleLine> for Answer {
     fn from(sample: &SampleLine) -> Answer {
         let SampleLine { bytes, newlines, lines, sum, blocks, products, output, .. } = *sample;
         let SampleLine { files, folders, links, others: other_names, names, .. } = *sample;
-        let read = Answer { bytes, newlines, lines, sum, blocks, products, output, ..Answer::default() };
+        let read = Answer {
+            bytes,
+            newlines,
+            lines,
+            sum,
+            blocks,
+            products,
+            output_digest: output,
+            ..Answer::default()
+        };
         Answer { files, folders, links, other_names, names, ..read }
     }
 }
@@ -143,7 +153,7 @@ impl fmt::Display for Answer {
             1 => Some(format!("1 {}", name.strip_suffix('s').unwrap_or(name))),
             value => Some(format!("{value} {name}")),
         });
-        let printed = self.output.map(|digest| format!("output of digest {digest:014x}"));
+        let printed = self.output_digest.map(|digest| format!("output of digest {digest:014x}"));
         let known: Vec<String> = known.chain(printed).collect();
         f.pad(&if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })
     }

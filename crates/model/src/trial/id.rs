@@ -21,7 +21,8 @@ pub struct MethodId {
 #[schemars(with = "String")]
 pub struct TrialId {
     pub method: MethodId,
-    /// The settings that the user chose, under their spelled names.
+    /// The settings that the name states, defaults not included, under the names that parsing
+    /// gives, such as `buffer` for `buffer_chars`.
     pub params: Params,
 }
 
@@ -59,7 +60,8 @@ impl MethodId {
 
 impl fmt::Display for MethodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Parsing adds a path at the end if the command has none, so it is omitted here.
+        // Parsing adds a path at the end if the command has none, so a path at the end is omitted
+        // here.
         let short =
             self.method.strip_suffix(" {}").filter(|it| self.contender == COMMAND && !it.contains("{}"));
         let method = short.unwrap_or(&self.method);
@@ -74,7 +76,7 @@ impl TrialId {
     /// The trial name of a method with these settings. Parsing the spelled name gives the same
     /// value.
     pub fn new(method: MethodId, params: &Params) -> TrialId {
-        TrialId { method, params: params.with_spelled_names() }
+        TrialId { method, params: params.with_parsed_names() }
     }
 
     /// Parses a name that a user wrote: the value `all` of a setting becomes the number of

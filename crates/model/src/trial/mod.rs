@@ -88,7 +88,7 @@ pub enum CacheState {
     Unknown,
 }
 
-/// How the bytes of a target come to a contender.
+/// The way in which a contender gets the bytes of a target.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]

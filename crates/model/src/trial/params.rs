@@ -14,12 +14,12 @@ use std::str::FromStr;
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, u64>);
 
-/// The suffixes of parameter names that state the unit. They are omitted from spelled names.
+/// The suffixes of parameter names that state the unit. Displayed names omit them.
 const UNIT_SUFFIXES: [&str; 2] = ["_bytes", "_chars"];
 
 impl Params {
     /// A parameter name without its unit: `buffer` for `buffer_bytes`.
-    pub fn short(name: &str) -> &str {
+    pub fn short_name(name: &str) -> &str {
         let mut short = name;
         while let Some(shorter) = UNIT_SUFFIXES.iter().find_map(|suffix| short.strip_suffix(suffix)) {
             short = shorter;
@@ -27,12 +27,12 @@ impl Params {
         short
     }
 
-    /// The settings under the names that parsing their spelling gives: `buffer_chars` becomes
-    /// `buffer`.
-    pub(super) fn with_spelled_names(&self) -> Params {
+    /// The settings under the names that they have after they were displayed and parsed:
+    /// `buffer_chars` becomes `buffer`.
+    pub(super) fn with_parsed_names(&self) -> Params {
         let spelled = |name: &String| match name.ends_with("_bytes") {
-            true => format!("{}_bytes", Params::short(name)),
-            false => Params::short(name).to_owned(),
+            true => format!("{}_bytes", Params::short_name(name)),
+            false => Params::short_name(name).to_owned(),
         };
         Params(self.0.iter().map(|(name, &value)| (spelled(name), value)).collect())
     }
@@ -43,16 +43,17 @@ impl Params {
         let mut resolved = BTreeMap::new();
         for (key, &value) in &self.0 {
             let declared =
-                method.params.iter().find(|param| Params::short(&param.name) == Params::short(key));
+                method.params.iter().find(|param| Params::short_name(&param.name) == Params::short_name(key));
             let Some(param) = declared else {
-                let known: Vec<&str> = method.params.iter().map(|param| Params::short(&param.name)).collect();
+                let known: Vec<&str> =
+                    method.params.iter().map(|param| Params::short_name(&param.name)).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                let (method, key) = (method.method.clone(), Params::short(key).to_owned());
+                let (method, key) = (method.method.clone(), Params::short_name(key).to_owned());
                 return Err(TrialError::UnknownParam { method, key, known });
             };
             let (min, max) = (param.min, param.max);
             if !(min..=max).contains(&value) {
-                let (method, key) = (method.method.clone(), Params::short(key).to_owned());
+                let (method, key) = (method.method.clone(), Params::short_name(key).to_owned());
                 return Err(TrialError::OutOfRange { method, key, value, min, max });
             }
             resolved.insert(param.name.clone(), value);
@@ -64,9 +65,11 @@ impl Params {
 impl fmt::Display for Params {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spelled = self.0.iter().map(|(name, &value)| match name.strip_suffix("_bytes") {
-            Some(short) if Bytes(value).exact().ends_with('B') => format!("{short}={}", Bytes(value).exact()),
+            Some(short) if Bytes(value).exact_text().ends_with('B') => {
+                format!("{short}={}", Bytes(value).exact_text())
+            }
             Some(short) => format!("{short}={value}B"),
-            None => format!("{}={value}", Params::short(name)),
+            None => format!("{}={value}", Params::short_name(name)),
         });
         f.pad(&spelled.collect::<Vec<_>>().join(","))
     }
@@ -82,7 +85,7 @@ impl FromStr for Params {
         for pair in text.split(',').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').ok_or_else(|| TrialError::Malformed(text.to_owned()))?;
             let (key, value) = (key.trim(), value.trim());
-            let short = Params::short(key);
+            let short = Params::short_name(key);
             if short.is_empty() || !short.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
                 return Err(TrialError::Malformed(text.to_owned()));
             }

@@ -28,9 +28,9 @@ pub struct BuildArgs {
 }
 
 pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
-    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    interrupt::install_handlers().context("cannot listen for Ctrl-C")?;
     let roster = Roster::with_user_rosters(&args.rosters)?;
-    let agent = agent::entry();
+    let agent = agent::roster_entry();
     let entries = chosen_entries(&roster, &agent, &args.names)?;
     let mut failures = Vec::new();
     for entry in entries {

@@ -4,14 +4,14 @@
 use super::compare::record_path;
 use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports, table_style};
 use super::options::ColorWhen;
-use super::output::record_inputs;
+use super::output::inputs_of_record;
 use anyhow::bail;
 use clap::Args;
 use readlab_claims::{self as claims, ClaimsError, ClaimsFile, JudgedClaims};
 use readlab_record::Record;
 use readlab_record::history::History;
 use readlab_report as report;
-use readlab_system::folder::output_file::{self, Inputs};
+use readlab_system::folder::output_file::{self, InputFiles};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,24 +45,26 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     let (name, record) = args.claims_and_record()?;
     let path = record.map(|name| record_path(History::of_user().as_ref(), name)).transpose()?;
     let record = path.as_deref().map(Record::read).transpose()?;
-    let mut inputs = Inputs::at(args.claims.iter().map(PathBuf::as_path));
+    let mut inputs = InputFiles::at(args.claims.iter().map(PathBuf::as_path));
     if let (Some(record), Some(path)) = (&record, &path) {
-        inputs.join(record_inputs(record, path));
+        inputs.join(inputs_of_record(record, path));
     }
     let exports = args.exports();
     output_file::check(&exports.files(), &inputs)?;
     let files: Vec<ClaimsFile> = match (&args.claims, name, &record) {
         (Some(file), ..) => vec![claims::read(file)?],
-        (None, Some(name), _) => vec![claims::find(name)?],
+        (None, Some(name), _) => vec![claims::find_built_in(name)?],
         (None, None, Some(record)) => claims::built_in_for_record(record),
-        (None, None, None) => claims::names().into_iter().map(claims::find).collect::<Result<_, _>>()?,
+        (None, None, None) => {
+            claims::built_in_names().into_iter().map(claims::find_built_in).collect::<Result<_, _>>()?
+        }
     };
     if files.is_empty() {
-        bail!("no claims are about this record; name some: {}", claims::names().join(", "));
+        bail!("no claims are about this record; name some: {}", claims::built_in_names().join(", "));
     }
     let judged: Vec<JudgedClaims> = files.iter().map(|file| claims::judge(file, record.as_ref())).collect();
     exports.write(&judged, &inputs)?;
-    if !exports.has_standard_output() {
+    if !exports.uses_standard_output() {
         let tables = report::claims_terminal(&judged, table_style(args.color));
         std::io::stdout().write_all(tables.as_bytes())?;
     }
@@ -72,7 +74,7 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
 impl ClaimsArgs {
     /// The name of a set of claims and the name of a record. A single word may be either.
     fn claims_and_record(&self) -> anyhow::Result<(Option<&str>, Option<&str>)> {
-        let is_known = |word: &str| self.claims.is_none() && claims::names().contains(&word);
+        let is_known = |word: &str| self.claims.is_none() && claims::built_in_names().contains(&word);
         match (self.name.as_deref(), self.record.as_deref()) {
             (Some(name), Some(_)) if self.claims.is_some() => {
                 bail!("{name}: the claims are those of --claims, so only a record can be named")
@@ -84,10 +86,11 @@ impl ClaimsArgs {
                 match record_path(History::of_user().as_ref(), name) {
                     Ok(_) => Ok((None, Some(name))),
                     Err(error) if self.claims.is_some() => Err(error),
-                    Err(_) => {
-                        Err(ClaimsError::Unknown { name: name.to_owned(), known: claims::names().join(", ") }
-                            .into())
+                    Err(_) => Err(ClaimsError::Unknown {
+                        name: name.to_owned(),
+                        known: claims::built_in_names().join(", "),
                     }
+                    .into()),
                 }
             }
             words => Ok(words),

@@ -3,7 +3,7 @@
 
 use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports, table_style};
 use super::options::ColorWhen;
-use super::output::record_inputs;
+use super::output::inputs_of_record;
 use anyhow::{Context, bail};
 use clap::Args;
 use readlab_analysis::compare::{Center, Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
@@ -16,7 +16,7 @@ use readlab_run::experiment::options;
 use readlab_run::experiment::outcome::EXIT_TRIAL_FAILED;
 use readlab_suite::published::{self, PUBLISHED_PREFIX};
 use readlab_system::folder::RECORD;
-use readlab_system::folder::output_file::{self, Inputs};
+use readlab_system::folder::output_file::{self, InputFiles};
 use readlab_system::markup;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
@@ -97,8 +97,9 @@ const EXIT_WORSE: u8 = 3;
 struct ComparisonExport<'a> {
     comparison: &'a Comparison,
     fit: Option<&'a Fit>,
-    /// The cases that are worse than `--fail-over` allows; `None` without that option.
-    worse_cases: Option<&'a [String]>,
+    /// A sentence about each case that is worse than `--fail-over` allows; `None` without that
+    /// option.
+    worse_sentences: Option<&'a [String]>,
     last_side: &'a Side,
 }
 
@@ -125,17 +126,17 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let worse = gate.map(|gate| gate.worse_sentences(&comparison)).transpose()?;
     let (fit, last) = (fit.as_ref(), comparison.sides.last().context("nothing is compared")?);
     let shown =
-        ComparisonExport { comparison: &comparison, fit, worse_cases: worse.as_deref(), last_side: last };
+        ComparisonExport { comparison: &comparison, fit, worse_sentences: worse.as_deref(), last_side: last };
     exports.write(&shown, &inputs)?;
-    if !exports.has_standard_output() {
+    if !exports.uses_standard_output() {
         let tables = report::comparison_terminal(&comparison, fit, table_style(args.color));
         std::io::stdout().write_all(tables.as_bytes())?;
     }
     Ok(ExitCode::from(print_gate_verdict(&comparison, worse.as_deref(), args.allow_missing)))
 }
 
-/// Prints the cases that are worse and those that could not be judged, and returns the exit code.
-/// Worse cases take precedence over missing ones.
+/// Prints which cases are worse and which could not be judged, and returns the exit code. Worse
+/// cases take precedence over missing ones.
 fn print_gate_verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: bool) -> u8 {
     let Some(worse) = worse else { return 0 };
     let mut missing = Gate::broken_sentences(comparison);
@@ -153,9 +154,9 @@ fn print_gate_verdict(comparison: &Comparison, worse: Option<&[String]>, allow_m
 
 impl CompareArgs {
     /// The sides to compare, and the input files that no output may replace.
-    fn sides(&self) -> anyhow::Result<(Vec<Side>, Inputs)> {
+    fn sides(&self) -> anyhow::Result<(Vec<Side>, InputFiles)> {
         let history = History::of_user();
-        let (mut sides, mut inputs) = (Vec::new(), Inputs::default());
+        let (mut sides, mut inputs) = (Vec::new(), InputFiles::default());
         for name in &self.names {
             if let Some(publication) = name.strip_prefix(PUBLISHED_PREFIX) {
                 sides.extend(published::sides(publication)?);
@@ -163,7 +164,7 @@ impl CompareArgs {
             }
             let path = record_path(history.as_ref(), name)?;
             let record = Record::read(&path)?;
-            inputs.join(record_inputs(&record, &path));
+            inputs.join(inputs_of_record(&record, &path));
             let mut side = Side::of_record(&record, name, &display_path(&path));
             side.notes.extend(report::cautions(&record));
             sides.push(side);
@@ -183,22 +184,22 @@ impl CompareArgs {
 
     fn fitted_line(&self, sides: &[Side]) -> anyhow::Result<Option<Fit>> {
         let Some([what, fact]) = self.fit.as_deref() else { return Ok(None) };
-        let request = FitRequest { force: self.force, ..FitRequest::parse(what, fact)? };
+        let request = FitRequest { is_forced: self.force, ..FitRequest::parse(what, fact)? };
         Ok(Some(fit(sides, &request)?))
     }
 
     fn exports<'d>(&self) -> Exports<'_, ComparisonExport<'d>> {
-        let json = |it: &ComparisonExport| report::comparison_json(it.comparison, it.fit, it.worse_cases);
+        let json = |it: &ComparisonExport| report::comparison_json(it.comparison, it.fit, it.worse_sentences);
         let markdown = |it: &ComparisonExport| report::comparison_markdown(it.comparison, it.fit);
         let html = |it: &ComparisonExport| report::comparison_html(it.comparison, it.fit);
-        let bencher = |it: &ComparisonExport| report::bencher(it.last_side);
-        let github = |it: &ComparisonExport| report::github(it.last_side);
+        let bencher = |it: &ComparisonExport| report::bencher_json(it.last_side);
+        let github = |it: &ComparisonExport| report::github_json(it.last_side);
         Exports::new([
             Export::text_document(EXPORT_JSON, &self.export_json, report::is_comparison_json, json),
             Export::text_document(EXPORT_MARKDOWN, &self.export_markdown, report::is_own_markdown, markdown),
-            Export::text_document("--export-html", &self.export_html, markup::is_page, html),
-            Export::text_document("--export-bmf", &self.export_bmf, report::is_bencher, bencher),
-            Export::text_document("--export-github", &self.export_github, report::is_github, github),
+            Export::text_document("--export-html", &self.export_html, markup::is_own_page, html),
+            Export::text_document("--export-bmf", &self.export_bmf, report::is_own_bencher_json, bencher),
+            Export::text_document("--export-github", &self.export_github, report::is_own_github_json, github),
         ])
     }
 }
@@ -240,7 +241,7 @@ impl FromStr for UserFact {
 }
 
 impl UserFact {
-    /// Gives the fact to the side that it names, or to all sides that lack it.
+    /// Adds the fact to the side that the user named, or to all sides that lack the fact.
     fn apply(&self, sides: &mut [Side]) -> anyhow::Result<()> {
         let Some(named) = &self.side else {
             let lacks = |side: &&mut Side| side.facts.get(&self.name).is_none_or(Value::is_null);

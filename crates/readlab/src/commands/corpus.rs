@@ -65,14 +65,14 @@ pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
             }
         }
         CorpusAction::Tree { kind, files, seed } => {
-            let made = trees::make(&folder, TreeRecipe { kind, files, seed })?;
+            let made = trees::make(&folder, TreeRecipe { kind, file_count: files, seed })?;
             writeln!(out, "{}", made.path.display())?;
         }
         CorpusAction::List => {
             for tree in trees::list(&folder)? {
                 writeln!(out, "{tree}")?;
             }
-            for Corpus { path, size_bytes, digest, .. } in readlab_corpus::list(&folder)? {
+            for Corpus { path, size_bytes, digest, .. } in readlab_corpus::list_files(&folder)? {
                 writeln!(out, "{}  {}  {digest}", path.display(), Bytes(size_bytes))?;
             }
         }

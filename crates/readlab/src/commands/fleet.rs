@@ -1,12 +1,13 @@
 //! `readlab fleet race FILE` and `readlab fleet scale FILE`, started by an MPI launcher on each
-//! host. All ranks take every turn together, or rounds take turns with more and more of them.
+//! host. In a race, all ranks take every turn together. To show how the rate grows, `scale` reads
+//! each trial with several numbers of ranks in every round.
 
 use super::race::{RaceArgs, race_config};
 use super::rank::{self, FleetTask, NewRun};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use readlab_model::trial::Transport;
-use readlab_record::Share;
+use readlab_record::ShareMode;
 use readlab_run::experiment::target_spec::{SplitReader, TargetSpec};
 use readlab_suite::Suite;
 use readlab_system::terminal::printable::display_path;
@@ -27,7 +28,7 @@ pub struct FleetArgs {
     pub verb: FleetVerb,
 }
 
-/// The verbs of fleets.
+/// What the ranks of a fleet do together.
 #[derive(Debug, Subcommand)]
 pub enum FleetVerb {
     /// Race all ways of reading, all ranks at once
@@ -81,17 +82,18 @@ pub enum ShareOption {
     Own,
 }
 
-impl From<ShareOption> for Share {
-    fn from(option: ShareOption) -> Share {
+impl From<ShareOption> for ShareMode {
+    fn from(option: ShareOption) -> ShareMode {
         match option {
-            ShareOption::Same => Share::Same,
-            ShareOption::Split => Share::Split,
-            ShareOption::Own => Share::Own,
+            ShareOption::Same => ShareMode::Same,
+            ShareOption::Split => ShareMode::Split,
+            ShareOption::Own => ShareMode::Own,
         }
     }
 }
 
-/// The numbers of ranks that read together and take turns, for a job of `all` ranks.
+/// The numbers of ranks with which each trial is read, for a job of `all` ranks: the given numbers,
+/// or else the powers of two below `all`, and `all`.
 pub(super) fn rank_counts_among(given: &[u32], all: u32) -> anyhow::Result<BTreeSet<u32>> {
     if let Some(count) = given.iter().find(|&&count| count > all) {
         bail!("--hosts {count}: the launcher started {all}");
@@ -105,7 +107,7 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     let (args, counts) = match &args.verb {
         FleetVerb::Race(args) => (args, None),
         FleetVerb::Scale(args) => (&args.fleet, Some(&args.hosts[..])),
-        FleetVerb::Witness(args) => return rank::witness(&args.path),
+        FleetVerb::Witness(args) => return rank::run_witness(&args.path),
     };
     let FleetRaceArgs { share, hide_hosts, race } = args;
     if let Some(record) = &race.resume {
@@ -130,7 +132,11 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     let config = race_config(race, suite)?;
     let target = |reader: u32, readers: NonZero<u32>| {
         let whole = TargetSpec::plain(&paths.path_of_rank(reader)?, Transport::File);
-        Ok(if *share == ShareOption::Split { whole.split(SplitReader { reader, readers }) } else { whole })
+        Ok(if *share == ShareOption::Split {
+            whole.split(SplitReader { reader_number: reader, reader_count: readers })
+        } else {
+            whole
+        })
     };
     let hidden_word = hide_hosts.then(|| word.to_string_lossy().into_owned());
     let run = NewRun {

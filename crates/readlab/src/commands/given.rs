@@ -68,9 +68,9 @@ impl<'a> GivenOptions<'a> {
         names
     }
 
-    /// Refuses a name on a file system that does not answer. Must run before anything else accesses
-    /// the file, because that access could hang forever.
-    pub fn check_answers(&self) -> anyhow::Result<()> {
+    /// Refuses the name of a file whose file system does not respond. Must run before anything else
+    /// accesses the file, because that access could hang forever.
+    pub fn check_filesystems_respond(&self) -> anyhow::Result<()> {
         let names = self.possible_file_names();
         let paths: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
         Ok(target::check_filesystems_respond(&paths)?)
@@ -78,7 +78,7 @@ impl<'a> GivenOptions<'a> {
 
     /// Whether the run reads a file system, or may read one, that can stop answering later. Links,
     /// lists and records lead to files that are not named on the command line.
-    pub fn may_cease_to_answer(&self) -> bool {
+    pub fn filesystems_may_cease_to_answer(&self) -> bool {
         let reads_unnamed_files =
             ["files_from", "follow", "resume"].iter().any(|option| self.is_given(option));
         target::may_cease_to_answer(&self.possible_file_names(), reads_unnamed_files)

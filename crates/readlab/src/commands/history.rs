@@ -1,6 +1,6 @@
 //! `readlab history`: lists the user's records, shows one again, or removes some.
 
-use super::exports::{table_style, terminal_width};
+use super::exports::{table_style, table_width};
 use super::options::ColorWhen;
 use clap::{Args, Subcommand};
 use readlab_record::Record;
@@ -16,7 +16,7 @@ pub struct HistoryArgs {
     pub verb: Option<HistoryVerb>,
 }
 
-/// The verbs of the history.
+/// What is done with the user's records.
 #[derive(Debug, Subcommand)]
 pub enum HistoryVerb {
     /// List the records, the newest first (the default)
@@ -39,13 +39,14 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout();
     match &args.verb {
         None | Some(HistoryVerb::List) => {
-            let table = report::history_table(&history_lines(&history.entries()?), terminal_width());
+            let table = report::history_table(&history_lines(&history.entries()?), table_width());
             out.write_all(table.as_bytes())?;
         }
         Some(HistoryVerb::Show { name }) => {
             let path = history.find(name)?;
             let page = Page::from_record(&Record::read(&path)?);
-            let tables = report::terminal(&page, table_style(ColorWhen::Auto), Some(&display_path(&path)));
+            let tables =
+                report::terminal_page(&page, table_style(ColorWhen::Auto), Some(&display_path(&path)));
             out.write_all(tables.as_bytes())?;
         }
         Some(HistoryVerb::Rm { names }) => {

@@ -13,7 +13,7 @@ use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::options::{SamplingOptions, UserOptions};
 use readlab_run::experiment::target_spec::TargetSpec;
 use readlab_suite::Suite;
-use readlab_system::folder::scratch::Scratch;
+use readlab_system::folder::scratch::ScratchFolder;
 use readlab_system::interrupt;
 use readlab_system::terminal::printable::display_path;
 use std::path::{Path, PathBuf};
@@ -61,10 +61,10 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         return on(&args.place);
     }
     // From here on Ctrl-C only makes functions return, so that the folder is removed.
-    interrupt::listen().context("cannot listen for Ctrl-C")?;
-    let folder = Scratch::make(&args.place, "limits").with_context(|| display_path(&args.place))?;
+    interrupt::install_handlers().context("cannot listen for Ctrl-C")?;
+    let folder = ScratchFolder::make(&args.place, "limits").with_context(|| display_path(&args.place))?;
     // The content is random, which no file system can compress, so the device reads as many bytes
     // as readlab.
     let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
-    on(&readlab_corpus::make(folder.path(), recipe)?.path)
+    on(&readlab_corpus::make_file(folder.path(), recipe)?.path)
 }

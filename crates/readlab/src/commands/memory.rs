@@ -4,7 +4,7 @@ use clap::Args;
 use readlab_model::target::memory::MemoryBound;
 use readlab_run::experiment::memory::MemoryBounds;
 
-/// Bounds on memory.
+/// Options that bound the memory of contenders.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Memory")]
 pub struct MemoryOptions {

@@ -46,7 +46,7 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// The commands.
+/// What the program does, by the first word of its command line.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Race all ways of reading on your own file

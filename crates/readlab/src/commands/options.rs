@@ -169,7 +169,7 @@ impl PartOptions {
     }
 
     /// The part that is read. Reads the list of ranges if `--ranges` names one.
-    pub(super) fn read_part(&self) -> anyhow::Result<FilePart> {
+    pub(super) fn file_part(&self) -> anyhow::Result<FilePart> {
         Ok(match (self.range, &self.ranges) {
             (Some(range), _) => FilePart::Range(range),
             (None, Some(list)) => FilePart::Ranges(RangesRequest::read(list, self.sorted)?),
@@ -177,7 +177,7 @@ impl PartOptions {
         })
     }
 
-    pub(super) fn merge_gaps(&self) -> Vec<u64> {
+    pub(super) fn merge_gaps_bytes(&self) -> Vec<u64> {
         self.merge.iter().map(|gap| gap.0).collect()
     }
 }
@@ -197,7 +197,7 @@ impl PlacesOptions {
     /// The requested blocks; `None` if no pattern is given.
     pub(super) fn places_request(&self, seed: u64) -> Option<PlacesRequest> {
         let (block_bytes, reads) = (self.block.0, self.reads);
-        self.pattern.map(|pattern| PlacesRequest { pattern, block_bytes, reads, seed })
+        self.pattern.map(|pattern| PlacesRequest { pattern, block_bytes, read_count: reads, seed })
     }
 
     /// The requested number of reads in flight, as settings for every method.
@@ -211,8 +211,8 @@ impl ServerFlags {
     pub(super) fn server_options(&self) -> ServerOptions {
         ServerOptions {
             endpoint: self.endpoint.clone(),
-            unsigned: self.no_sign_request,
-            cacert: self.cacert.clone(),
+            is_unsigned: self.no_sign_request,
+            ca_certificates_path: self.cacert.clone(),
             commands_get_credentials: self.commands_get_credentials,
         }
     }
@@ -272,14 +272,16 @@ impl OutputOptions {
             Export::streamed_document(
                 EXPORT_JSON,
                 &self.export_json,
-                report::is_json,
-                |run: &ShownRun, out| report::json_with(run.record, &run.page.judged_claims, out),
+                report::is_own_json,
+                |run: &ShownRun, out| {
+                    report::write_json_with_claims(run.record, &run.page.judged_claims, out)
+                },
             ),
             Export::streamed_document(
                 "--export-csv",
                 &self.export_csv,
-                report::is_csv,
-                |run: &ShownRun, out| report::csv(run.record, out),
+                report::is_own_csv,
+                |run: &ShownRun, out| report::write_csv(run.record, out),
             ),
             Export::text_document(
                 EXPORT_MARKDOWN,

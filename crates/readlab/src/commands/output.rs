@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use readlab_claims as claims;
 use readlab_model::target::TargetFacts;
 use readlab_record::history::History;
-use readlab_record::{Record, Requested, RunKind};
+use readlab_record::{Record, RequestedName, RunKind};
 use readlab_report::{self as report, Page};
 use readlab_roster::discovery::Contenders;
 use readlab_run::experiment::config::RunConfig;
@@ -20,13 +20,13 @@ use readlab_run::experiment::target_spec::{
     ExaminedTargets, TargetSpecs, examine_all, transports, try_settings,
 };
 use readlab_run::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
-use readlab_run::live::{Live, ShownProgress};
-use readlab_system::folder::output_file::{self, Inputs, OutputFile};
+use readlab_run::live::{LiveView, ShownProgress};
+use readlab_system::folder::output_file::{self, InputFiles, OutputFile};
 use readlab_system::folder::{REPORT, RunFolder, scratch};
 use readlab_system::interrupt;
 use readlab_system::markup;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::{Target, keep_responsive};
+use readlab_targets::target::{Target, responsive_files};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -57,14 +57,14 @@ pub(super) fn run_each(
     runs: &[TargetSpecs],
     options: &OutputOptions,
 ) -> anyhow::Result<Vec<RunEnd>> {
-    let live = Live::begin(shown_progress(options));
+    let live = LiveView::begin(shown_progress(options));
     let mut examined = examine_all(config, runs)?;
     check_before_runs(options, config, &examined)?;
     try_settings(config, &mut examined)?;
     let contenders = Rc::new(participants::discover(config, &transports(&examined), &live)?);
     let mut ends = Vec::new();
     for mut targets in examined {
-        if interrupt::requested() {
+        if interrupt::is_stop_requested() {
             break;
         }
         targets.begin_settings(config)?;
@@ -79,7 +79,7 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
         let path = record_path(History::of_user().as_ref(), name)?;
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
         let interrupted = interrupted.refuse_fleet().with_context(|| display_path(&path))?;
-        let live = Live::begin(shown_progress(options));
+        let live = LiveView::begin(shown_progress(options));
         let mut recorder = Recorder::with_writer(writer, live);
         let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;
         check_options(options, Some(&path), &target_inputs(experiment.targets(), options)?)?;
@@ -91,23 +91,23 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
 
 pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     run_until_interrupted(|| {
-        check_options_of_new_run(options, &Inputs::default())?;
-        let live = Live::begin(shown_progress(options));
+        check_options_of_new_run(options, &InputFiles::default())?;
+        let live = LiveView::begin(shown_progress(options));
         let Some(prepared) = PreparedSweep::prepare(config)? else { return Ok(interrupt::exit_code()) };
-        in_new_folder(options, &live, |folder, recorder| {
+        run_in_new_folder(options, &live, |folder, recorder| {
             let experiment = Experiment::of_sweep(config, prepared, folder.path());
             begin_and_execute(experiment, recorder, options)
         })
     })
 }
 
-/// Executes `work` until it is done or the user interrupts it. An error after an interruption is
-/// caused by the interruption, so it is not reported.
+/// Executes `work` until it is done or the user interrupts it. An error after an interruption counts
+/// as its consequence and is not reported.
 pub(super) fn run_until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
-    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    interrupt::install_handlers().context("cannot listen for Ctrl-C")?;
     scratch::report_leftovers();
     match work() {
-        Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::exit_code())),
+        Err(_) if interrupt::is_stop_requested() => Ok(ExitCode::from(interrupt::exit_code())),
         done => Ok(ExitCode::from(done?)),
     }
 }
@@ -119,7 +119,7 @@ fn check_before_runs(
     examined: &[ExaminedTargets],
 ) -> anyhow::Result<()> {
     let rosters = config.user.selection.rosters.iter();
-    let mut inputs = Inputs::at(rosters.chain(&config.suite_file).map(PathBuf::as_path));
+    let mut inputs = InputFiles::at(rosters.chain(&config.suite_file).map(PathBuf::as_path));
     inputs.join(target_inputs(examined.iter().flat_map(ExaminedTargets::targets), options)?);
     check_options_of_new_run(options, &inputs)?;
     let runs = examined.len();
@@ -136,10 +136,10 @@ fn check_before_runs(
 pub(super) fn target_inputs<'a>(
     targets: impl Iterator<Item = &'a Target>,
     options: &OutputOptions,
-) -> anyhow::Result<Inputs> {
+) -> anyhow::Result<InputFiles> {
     let files = options.export_files();
-    let names = output_file::names(&files);
-    let mut inputs = Inputs::default();
+    let names = output_file::file_names(&files);
+    let mut inputs = InputFiles::default();
     for target in targets {
         inputs.extend(target.backing_files(&names)?);
     }
@@ -148,9 +148,9 @@ pub(super) fn target_inputs<'a>(
 
 /// The files that a record is about, and the record itself. Files on a file system that does not
 /// answer are left out, because no output can go there either.
-pub(super) fn record_inputs(record: &Record, path: &Path) -> Inputs {
-    let files = keep_responsive(record.targets.iter().flat_map(TargetFacts::local_files).collect());
-    Inputs::at(files.iter().map(PathBuf::as_path).chain([path]))
+pub(super) fn inputs_of_record(record: &Record, path: &Path) -> InputFiles {
+    let files = responsive_files(record.targets.iter().flat_map(TargetFacts::local_files).collect());
+    InputFiles::at(files.iter().map(PathBuf::as_path).chain([path]))
 }
 
 /// Runs an experiment on the targets of one run.
@@ -159,9 +159,9 @@ fn run_experiment(
     contenders: &Rc<Contenders>,
     targets: ExaminedTargets,
     options: &OutputOptions,
-    live: &Live,
+    live: &LiveView,
 ) -> anyhow::Result<RunEnd> {
-    in_new_folder(options, live, |_, recorder| {
+    run_in_new_folder(options, live, |_, recorder| {
         let experiment = Experiment::prepare(config, contenders, targets, &recorder)?;
         let record_path = recorder.path().to_owned();
         Ok(RunEnd { exit_code: begin_and_execute(experiment, recorder, options)?, record_path })
@@ -169,19 +169,20 @@ fn run_experiment(
 }
 
 /// Begins a record in a new folder. If the run does not begin, the folder is removed.
-fn in_new_folder<T>(
+fn run_in_new_folder<T>(
     options: &OutputOptions,
-    live: &Live,
+    live: &LiveView,
     run: impl FnOnce(&RunFolder, Recorder) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let folder = RunFolder::make(options.output.as_deref())?;
     let recorder = Recorder::begin(&folder, live.clone());
     let done = recorder.map_err(anyhow::Error::from).and_then(|recorder| run(&folder, recorder));
-    done.inspect_err(|_| folder.abandon())
+    done.inspect_err(|_| folder.remove_if_unused())
 }
 
-/// Writes the first lines of the record, then gives the record its path and the user's name for it,
-/// so that both remain if the run is killed. Then executes the experiment and shows it.
+/// Writes the first lines of the record, and gives the record its path and the user's name for it
+/// before anything is measured, so that a run that is killed leaves a named record. Then executes
+/// the experiment and shows it.
 fn begin_and_execute(
     mut experiment: Experiment,
     mut recorder: Recorder,
@@ -208,14 +209,14 @@ fn execute_and_show(
         Err(ExecuteError::Sweep(error)) => return Err(error),
         end => end,
     };
-    show_and_judge(recorder, end.map(drop), &requested, options)
+    finish_and_show(recorder, end.map(drop), &requested, options)
 }
 
 /// Shows a complete record, or its written part; returns the exit code.
-pub(super) fn show_and_judge(
+pub(super) fn finish_and_show(
     recorder: Recorder,
     end: Result<(), ExecuteError>,
-    requested: &[Requested],
+    requested: &[RequestedName],
     options: &OutputOptions,
 ) -> anyhow::Result<u8> {
     let path = recorder.finish();
@@ -250,17 +251,17 @@ fn show_results(options: &OutputOptions, record: &Record, path: &Path) -> anyhow
         page.judged_claims = vec![claims::judge(&claims::read(file)?, Some(record))];
     }
     let beside = path.with_file_name(REPORT);
-    let inputs = record_inputs(record, path);
+    let inputs = inputs_of_record(record, path);
     let paged = page_output_file(&beside).write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
     let exports = options.exports();
     let written = paged.and(exports.write(&ShownRun { record, page: &page }, &inputs));
-    if options.quiet || exports.has_standard_output() {
+    if options.quiet || exports.uses_standard_output() {
         return Ok(written?);
     }
     // The results are shown even if the page or an export could not be written.
-    let mut table = report::terminal(&page, table_style(options.color), Some(&display_path(path)));
+    let mut table = report::terminal_page(&page, table_style(options.color), Some(&display_path(path)));
     if options.percentiles {
-        table += &report::percentiles(&page);
+        table += &report::percentile_tables(&page);
     }
     let printed = std::io::stdout().write_all(table.as_bytes());
     written?;
@@ -268,30 +269,30 @@ fn show_results(options: &OutputOptions, record: &Record, path: &Path) -> anyhow
 }
 
 fn page_output_file(file: &Path) -> OutputFile<'_> {
-    OutputFile { option: "the page", file, is_earlier_output: markup::is_page }
+    OutputFile { option: "the page", file, is_earlier_output: markup::is_own_page }
 }
 
-/// Does the same as [`check_options`] for a new run, whose record and page are in the folder that
-/// the user names.
-fn check_options_of_new_run(options: &OutputOptions, inputs: &Inputs) -> anyhow::Result<()> {
+/// Checks the options of a new run as [`check_options`] does. Its record and page will be in the
+/// folder that the user names.
+fn check_options_of_new_run(options: &OutputOptions, inputs: &InputFiles) -> anyhow::Result<()> {
     let Some(named) = &options.output else { return check_options(options, None, inputs) };
     let folder = RunFolder::make(Some(named))?;
-    let checked = check_options(options, Some(&folder.record()), inputs);
-    folder.abandon();
+    let checked = check_options(options, Some(&folder.record_path()), inputs);
+    folder.remove_if_unused();
     checked
 }
 
-/// Refuses exports that could not be written, or would have the path of the record or of the page
-/// beside it, and claims that could not be judged.
+/// Refuses exports that could not be written or that would replace the record or its page, and
+/// claims that could not be judged.
 pub(super) fn check_options(
     options: &OutputOptions,
     record: Option<&Path>,
-    inputs: &Inputs,
+    inputs: &InputFiles,
 ) -> anyhow::Result<()> {
     options.claims.as_deref().map(claims::read).transpose()?;
     let mut inputs = inputs.clone();
     // A record that exists already is resumed, so it is an input, too.
-    inputs.join(Inputs::at(options.claims.as_deref().into_iter().chain(record)));
+    inputs.join(InputFiles::at(options.claims.as_deref().into_iter().chain(record)));
     let page = record.map(|record| record.with_file_name(REPORT));
     let new_record = record.filter(|record| !record.exists());
     let mut files = options.export_files();

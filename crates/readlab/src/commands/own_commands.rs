@@ -5,16 +5,17 @@ use anyhow::{bail, ensure};
 use clap::Args;
 use readlab_model::trial::Work;
 use readlab_record::{Check, CommandRules};
-use readlab_run::experiment::command_parameters::{Parameter, expand_parameters};
+use readlab_run::experiment::command_parameters::{CommandParameter, expand_parameters};
 use readlab_run::experiment::options::OwnCommand;
-use readlab_run::experiment::template::check_line;
+use readlab_run::experiment::template::check_command_line;
 use std::collections::BTreeSet;
 
-/// The values of `--check` for output that is a number, and for output that is ignored.
-const CHECK_COUNT: &str = "count";
-const CHECK_NONE: &str = "none";
+/// The value of `--check` for output that is a number.
+const COUNT_CHECK_WORD: &str = "count";
+/// The value of `--check` for output that is ignored.
+const NONE_CHECK_WORD: &str = "none";
 
-/// The user's own commands.
+/// Options that describe the user's own commands.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Commands")]
 pub struct CommandOptions {
@@ -67,11 +68,11 @@ impl CommandOptions {
         commands: &[OwnCommand],
         work: Option<Work>,
     ) -> anyhow::Result<Vec<OwnCommand>> {
-        let check = self.check_option(work);
+        let check = self.value_of_check(work);
         ensure!(!check.trim().is_empty(), "--check is empty: count, same, none or a program");
         let check = output_check(check);
-        if let Check::Accepted { by } = &check {
-            check_line(by)?;
+        if let Check::Accepted { accepting_program: by } = &check {
+            check_command_line(by)?;
         }
         let success = success_codes(&self.success);
         let mut commands = commands.to_vec();
@@ -80,9 +81,9 @@ impl CommandOptions {
             let hook = |option, given: &[String]| hook_of_command(option, given, count, at);
             own.rules = CommandRules {
                 check: check.clone(),
-                success: success.clone(),
+                success_codes: success.clone(),
                 setup: hook("--setup", &self.setup)?,
-                prepare: hook("--prepare", &self.prepare)?,
+                prepare_command: hook("--prepare", &self.prepare)?,
                 cleanup: hook("--cleanup", &self.cleanup)?,
             };
         }
@@ -91,22 +92,24 @@ impl CommandOptions {
 
     /// The value of `--check` in a race for this work. Without the option it is `count`, or `none`
     /// for the work `part`, because the right number for a part is not known.
-    pub fn check_option(&self, work: Option<Work>) -> &str {
-        let default = if work == Some(Work::Part) { CHECK_NONE } else { CHECK_COUNT };
+    pub fn value_of_check(&self, work: Option<Work>) -> &str {
+        let default = if work == Some(Work::Part) { NONE_CHECK_WORD } else { COUNT_CHECK_WORD };
         self.check.as_deref().unwrap_or(default)
     }
 
     /// Whether the commands' answers are checked as numbers, like those of all other contenders.
-    pub fn checks_count(&self, work: Option<Work>) -> bool {
-        self.check_option(work) == CHECK_COUNT
+    pub fn has_count_check(&self, work: Option<Work>) -> bool {
+        self.value_of_check(work) == COUNT_CHECK_WORD
     }
 
-    fn parameters(&self) -> anyhow::Result<Vec<Parameter>> {
-        let lists =
-            self.parameter_list.chunks_exact(2).map(|words| Parameter::from_list(&words[0], &words[1]));
+    fn parameters(&self) -> anyhow::Result<Vec<CommandParameter>> {
+        let lists = self
+            .parameter_list
+            .chunks_exact(2)
+            .map(|words| CommandParameter::from_list(&words[0], &words[1]));
         let step = self.parameter_step_size.as_deref();
         let scans = self.parameter_scan.chunks_exact(3);
-        let scans = scans.map(|words| Parameter::from_range(&words[0], [&words[1], &words[2]], step));
+        let scans = scans.map(|words| CommandParameter::from_range(&words[0], [&words[1], &words[2]], step));
         lists.chain(scans).collect()
     }
 }
@@ -114,10 +117,10 @@ impl CommandOptions {
 /// The check that a value of `--check` means. For `same`, the first command's name is set later.
 fn output_check(check: &str) -> Check {
     match check {
-        CHECK_COUNT => Check::Count,
-        "same" => Check::Same { of: String::new() },
-        CHECK_NONE => Check::Unchecked,
-        program => Check::Accepted { by: program.to_owned() },
+        COUNT_CHECK_WORD => Check::Count,
+        "same" => Check::Same { trial_name: String::new() },
+        NONE_CHECK_WORD => Check::Unchecked,
+        program => Check::Accepted { accepting_program: program.to_owned() },
     }
 }
 

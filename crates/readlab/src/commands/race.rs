@@ -12,7 +12,7 @@ use super::settings::SettingOptions;
 use anyhow::{bail, ensure};
 use clap::Args;
 use readlab_model::trial::{Transport, Work};
-use readlab_record::{Locations, RunKind};
+use readlab_record::{LocationOptions, RunKind};
 use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::memory::MemoryBounds;
 use readlab_run::experiment::options::{
@@ -149,7 +149,7 @@ fn target_specs_of_runs(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::
     if places.is_some() {
         check_places(args, over)?;
     }
-    let part = args.part.read_part()?;
+    let part = args.part.file_part()?;
     let order = args.tree.order.unwrap_or_default();
     let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
     let own = OwnPaths::of_run(outputs.map(PathBuf::as_path)).with_replaced(&args.output.export_files());
@@ -157,14 +157,21 @@ fn target_specs_of_runs(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::
     let may_have_no_file = args.selection.work.is_some_and(Work::finds_names);
     let tree = |source| {
         let own = own.clone();
-        TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own, may_have_no_file })
+        TargetSpec::of_tree(TreeRequest {
+            source,
+            order,
+            seed,
+            follows_links,
+            own_paths: own,
+            may_have_no_file,
+        })
     };
     let target = |word: &PathBuf| match (word.is_dir(), places) {
         (true, _) => tree(ListSource::Folder(word.clone())),
         (false, None) => part.restrict_target(TargetSpec::plain(word, over)),
         (false, Some(places)) => TargetSpec::plain(word, over).at_places(places),
     };
-    let listed = args.tree.files_from.iter().map(|list| tree(ListSource::list(list)));
+    let listed = args.tree.files_from.iter().map(|list| tree(ListSource::named_list(list)));
     let dictionary = args.compressed.dictionary.as_deref();
     let specs = args.targets.iter().map(target).chain(listed).map(|spec| spec.decoded_with(dictionary));
     Ok(if compared_locations(args)?.is_some() {
@@ -175,7 +182,7 @@ fn target_specs_of_runs(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::
 }
 
 /// How several targets are compared; `None` if each run has only one target.
-fn compared_locations(args: &RaceArgs) -> anyhow::Result<Option<Locations>> {
+fn compared_locations(args: &RaceArgs) -> anyhow::Result<Option<LocationOptions>> {
     if args.target_count() < 2 || args.apart {
         return Ok(None);
     }
@@ -190,7 +197,7 @@ fn compared_locations(args: &RaceArgs) -> anyhow::Result<Option<Locations>> {
         let word = secret::redact_url(&display_path(word));
         bail!("{word}: named twice, and targets are compared with each other; --apart races it twice");
     }
-    Ok(Some(Locations { same_content: args.same_content }))
+    Ok(Some(LocationOptions { asserts_same_content: args.same_content }))
 }
 
 /// Refuses a target to which an option does not apply.
@@ -262,7 +269,7 @@ fn is_file(word: &Path) -> bool {
 /// Refuses a work that does not suit the check of the output.
 fn check_work(args: &RaceArgs) -> anyhow::Result<()> {
     let work = args.selection.work;
-    let is_count = args.own.checks_count(work);
+    let is_count = args.own.has_count_check(work);
     match work {
         Some(Work::Part) if is_count => {
             bail!(
@@ -278,7 +285,7 @@ fn check_work(args: &RaceArgs) -> anyhow::Result<()> {
         Some(_) => {
             bail!(
                 "--work is what a number counts, and --check {} looks at no number",
-                args.own.check_option(work)
+                args.own.value_of_check(work)
             )
         }
     }
@@ -309,21 +316,23 @@ fn check_options_of_names(args: &RaceArgs, work: Work) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether names and inodes are cold before cold readings.
+/// Whether the caches of the machine are dropped before each cold reading, so that names and inodes
+/// are cold, too.
 fn drops_caches(args: &RaceArgs) -> bool {
     args.sampling.drop_caches || args.tree.metadata == Some(MetadataState::Cold)
 }
 
-/// The configuration of a race with these options. The suite is used for works on bytes, unless the
-/// output of the user's commands is no number; then only commands are raced.
+/// The configuration of a race with these options. `suite` has the trials if the work is on bytes.
+/// If the output of the user's commands is no number, only commands are raced. If the work finds
+/// names, another suite has the trials.
 pub(super) fn race_config(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConfig> {
     let work = args.selection.work;
     let commands = args.own.expanded_commands(&args.selection.commands, work)?;
-    let is_count = args.own.checks_count(work);
+    let is_count = args.own.has_count_check(work);
     check_work(args)?;
     let mut selection = SelectionOptions { commands, ..args.selection.clone() };
     selection.params.0.extend(args.places.depth_params().0);
-    let names_suite = work.and_then(Suite::for_names);
+    let names_suite = work.and_then(Suite::for_name_work);
     // Names can only be made cold by dropping the caches.
     let states = names_suite.as_ref().filter(|_| drops_caches(args)).map(|_| StateChoice::Both);
     let user = UserOptions {
@@ -335,14 +344,14 @@ pub(super) fn race_config(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunCo
             ..args.sampling.clone()
         },
         selection,
-        merge_gaps: args.part.merge_gaps(),
+        merge_gaps_bytes: args.part.merge_gaps_bytes(),
         takes_all_trials: args.all,
-        commands_decode: args.own.commands_decode,
+        has_decoding_commands: args.own.commands_decode,
         reader_group: reader_group(args)?,
-        memory: memory_bounds(args)?,
+        memory_bounds: memory_bounds(args)?,
         locations: compared_locations(args)?,
         races_size_groups: args.tree.per_file,
-        inspect: args.inspect.clone(),
+        inspection: args.inspect.clone(),
         space: None,
         server: args.server.server_options(),
         is_quiet: args.output.quiet,
@@ -358,17 +367,17 @@ mod tests {
     use clap::{Command, FromArgMatches};
 
     /// The options of these words, separated by spaces.
-    fn parsed(words: &str) -> Result<RaceArgs, clap::Error> {
+    fn race_args(words: &str) -> Result<RaceArgs, clap::Error> {
         let matches = RaceArgs::augment_args(Command::new("race")).try_get_matches_from(words.split(' '));
         RaceArgs::from_arg_matches(&matches?)
     }
 
     fn reader_group_of(words: &str) -> anyhow::Result<ReaderGroup> {
-        reader_group(&parsed(words)?)
+        reader_group(&race_args(words)?)
     }
 
     fn bounds_of(words: &str) -> anyhow::Result<MemoryBounds> {
-        memory_bounds(&parsed(words)?)
+        memory_bounds(&race_args(words)?)
     }
 
     #[test]

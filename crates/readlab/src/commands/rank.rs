@@ -5,20 +5,20 @@ use super::compare::record_path;
 use super::fleet::rank_counts_among;
 use super::options::OutputOptions;
 use super::output::{
-    check_options, run_until_interrupted, save_record, show_and_judge, shown_progress, target_inputs,
+    check_options, finish_and_show, run_until_interrupted, save_record, shown_progress, target_inputs,
 };
 use anyhow::{Context, bail};
 use readlab_fleet::agreement::{self, Agreement, AgreementTerms, RankStatement};
 use readlab_fleet::crew::Witness;
-use readlab_fleet::{Job, Role};
+use readlab_fleet::{Job, RankRole};
 use readlab_record::history::History;
-use readlab_record::{Fleet, RecordWriter, RunKind, Share};
+use readlab_record::{Fleet, RecordWriter, RunKind, ShareMode};
 use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::fleet::{JoinedFleet, WatchedFile};
 use readlab_run::experiment::recorder::Recorder;
 use readlab_run::experiment::target_spec::{TargetSpec, examine_all, transports};
-use readlab_run::experiment::{Experiment, FirstLines, InterruptedRun, participants};
-use readlab_run::live::{Live, ShownProgress};
+use readlab_run::experiment::{Experiment, InterruptedRun, SharedRunFacts, participants};
+use readlab_run::live::{LiveView, ShownProgress};
 use readlab_system::folder::RunFolder;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
@@ -38,9 +38,9 @@ pub(super) struct NewRun<'a> {
     pub(super) config: RunConfig,
     /// The target of a reader, by its number and the number of readers.
     pub(super) target_of_reader: &'a dyn Fn(u32, NonZero<u32>) -> anyhow::Result<TargetSpec>,
-    pub(super) share: Share,
-    /// Numbers of ranks that read together and take turns; an empty slice means the default
-    /// numbers, and `None` means that all ranks always read.
+    pub(super) share: ShareMode,
+    /// Numbers of ranks with which each trial is read; an empty slice means the default numbers, and
+    /// `None` means that all ranks always read.
     pub(super) rank_counts: Option<&'a [u32]>,
     /// The word on the command line that names the file, which the record must not show; `None` if
     /// names are shown.
@@ -53,7 +53,8 @@ enum RunAnnouncement {
     /// A new run, whose rounds are shuffled with this seed.
     Anew { seed: u64 },
     /// Resumes the run that rank 0 has reopened.
-    Rest(FirstLines),
+    #[serde(rename = "Rest")]
+    Resumed(SharedRunFacts),
 }
 
 /// An interrupted run with its record, on rank 0.
@@ -67,7 +68,7 @@ struct ReopenedRun {
 pub(super) fn run(task: FleetTask, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     run_until_interrupted(|| {
         let job = Rc::new(Job::join()?);
-        let readers = match job.readers(Role::Reader)? {
+        let readers = match job.reader_count(RankRole::Reader)? {
             Ok(readers) => readers,
             Err(reason) => return Ok(end_refused_job(&job, reason)),
         };
@@ -93,7 +94,7 @@ pub(super) fn run(task: FleetTask, options: &OutputOptions) -> anyhow::Result<Ex
             None => {
                 let (share, hidden_word) = match &task {
                     FleetTask::Begin(run) => (run.share, run.hidden_word.clone()),
-                    FleetTask::Resume(_) => (Share::default(), None),
+                    FleetTask::Resume(_) => (ShareMode::default(), None),
                 };
                 let rank = PreparingRank { job: &job, share, resumed_fleet: None, hidden_word };
                 let work = task.rank_run(announcement, job.rank(), readers);
@@ -116,7 +117,7 @@ impl FleetTask<'_> {
 
     fn announcement(&self, reopened: Option<&ReopenedRun>) -> RunAnnouncement {
         match (self, reopened) {
-            (_, Some(reopened)) => RunAnnouncement::Rest(reopened.run.first_lines()),
+            (_, Some(reopened)) => RunAnnouncement::Resumed(reopened.run.shared_facts()),
             (FleetTask::Begin(run), None) => RunAnnouncement::Anew { seed: run.config.rules.seed },
             (FleetTask::Resume(_), None) => unreachable!("rank 0 has reopened it"),
         }
@@ -130,7 +131,7 @@ impl FleetTask<'_> {
         readers: NonZero<u32>,
     ) -> anyhow::Result<RankRun> {
         match (announcement, self) {
-            (RunAnnouncement::Rest(lines), _) => {
+            (RunAnnouncement::Resumed(lines), _) => {
                 lines.for_rank(rank).map(|run| RankRun::Resumed(Box::new(run)))
             }
             (RunAnnouncement::Anew { seed }, FleetTask::Begin(run)) => {
@@ -148,11 +149,11 @@ impl FleetTask<'_> {
     }
 }
 
-/// Runs the rank on the server, which watches this file.
-pub(super) fn witness(path: &Path) -> anyhow::Result<ExitCode> {
+/// Runs the rank on the server, which makes this file cold before cold turns.
+pub(super) fn run_witness(path: &Path) -> anyhow::Result<ExitCode> {
     run_until_interrupted(|| {
         let job = Rc::new(Job::join()?);
-        if let Err(reason) = job.readers(Role::Witness)? {
+        if let Err(reason) = job.reader_count(RankRole::Witness)? {
             return Ok(end_refused_job(&job, reason));
         }
         // The announcement only matters for ranks that plan.
@@ -198,7 +199,7 @@ enum RankRun {
 }
 
 impl RankRun {
-    fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
+    fn prepare(self, live: &LiveView, recorder: &Recorder) -> anyhow::Result<Experiment> {
         let experiment = match self {
             RankRun::New { config, spec } => {
                 let mut examined = examine_all(&config, &[vec![*spec]])?;
@@ -218,7 +219,7 @@ impl RankRun {
 /// One rank of a fleet before it measures.
 struct PreparingRank<'a> {
     job: &'a Rc<Job>,
-    share: Share,
+    share: ShareMode,
     /// On rank 0, the fleet whose run is resumed; `None` for a new run and on other ranks.
     resumed_fleet: Option<Fleet>,
     /// The word on the command line that names the file, which the record must not show; `None` if
@@ -234,9 +235,9 @@ struct BegunRecord {
 }
 
 impl BegunRecord {
-    fn begin_new(options: &OutputOptions, live: &Live) -> anyhow::Result<BegunRecord> {
+    fn begin_new(options: &OutputOptions, live: &LiveView) -> anyhow::Result<BegunRecord> {
         let folder = RunFolder::make(options.output.as_deref())?;
-        let recorder = Recorder::begin(&folder, live.clone()).inspect_err(|_| folder.abandon())?;
+        let recorder = Recorder::begin(&folder, live.clone()).inspect_err(|_| folder.remove_if_unused())?;
         Ok(BegunRecord { folder: Some(folder), recorder })
     }
 
@@ -246,7 +247,7 @@ impl BegunRecord {
         match self.folder {
             Some(folder) => {
                 self.recorder.withdraw()?;
-                folder.abandon();
+                folder.remove_if_unused();
             }
             None => drop(self.recorder.finish()),
         }
@@ -261,7 +262,7 @@ impl PreparingRank<'_> {
         writer: Option<RecordWriter>,
         options: &OutputOptions,
     ) -> anyhow::Result<u8> {
-        let live = Live::begin(shown_progress(options));
+        let live = LiveView::begin(shown_progress(options));
         let reopened = writer.map(|writer| Recorder::with_writer(writer, live.clone()));
         let begun = match reopened {
             Some(recorder) => Ok(BegunRecord { folder: None, recorder }),
@@ -292,12 +293,12 @@ impl PreparingRank<'_> {
         save_record(options, recorder.path())?;
         let requested = experiment.requested_names();
         let end = experiment.lead(self.job, &agreement, &mut recorder);
-        show_and_judge(recorder, end.map(drop), &requested, options)
+        finish_and_show(recorder, end.map(drop), &requested, options)
     }
 
     /// Runs another rank; its temporary record is removed.
     fn serve(&self, work: anyhow::Result<RankRun>) -> anyhow::Result<u8> {
-        let live = Live::begin(ShownProgress::Nothing);
+        let live = LiveView::begin(ShownProgress::Nothing);
         let folder = tempfile::tempdir();
         let prepared = folder.map_err(anyhow::Error::from).and_then(|folder| {
             let recorder = Recorder::begin(&RunFolder::make(Some(folder.path()))?, live.clone())?;
@@ -322,7 +323,7 @@ impl PreparingRank<'_> {
         let told = own.map(|own| RankStatement::Reader(Box::new(own)));
         let terms = AgreementTerms { share: self.share, resumed_fleet: self.resumed_fleet.as_ref() };
         match agreement::agree(self.job, terms, told)? {
-            Ok(agreement) if is_hidden => Ok(Some(agreement.with_hidden_witness())),
+            Ok(agreement) if is_hidden => Ok(Some(agreement.with_hidden_witness_names())),
             Ok(agreement) => Ok(Some(agreement)),
             Err(reason) => {
                 if self.job.is_leader() {

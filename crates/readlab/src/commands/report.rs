@@ -3,14 +3,14 @@
 
 use super::compare::record_path;
 use super::exports::EXPORT_JSON;
-use super::output::record_inputs;
+use super::output::inputs_of_record;
 use anyhow::Context;
 use clap::Args;
 use readlab_claims as claims;
 use readlab_record::Record;
 use readlab_record::history::History;
 use readlab_report::{self as report, Page};
-use readlab_system::folder::output_file::{self, Inputs, OutputFile};
+use readlab_system::folder::output_file::{self, InputFiles, OutputFile};
 use readlab_system::folder::{RECORD, REPORT};
 use readlab_system::markup;
 use readlab_system::terminal::printable::display_path;
@@ -55,8 +55,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         None => claims::judge_built_in(&record),
     };
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
-    let mut inputs = record_inputs(&record, &path);
-    inputs.join(Inputs::at(args.claims.iter().map(PathBuf::as_path)));
+    let mut inputs = inputs_of_record(&record, &path);
+    inputs.join(InputFiles::at(args.claims.iter().map(PathBuf::as_path)));
     let mut page = Page::from_record(&record);
     page.lists_all |= args.all;
     page.judged_claims = judged.clone();
@@ -65,16 +65,16 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     }
     let pictures: Vec<(PathBuf, String)> =
         args.svg.iter().flat_map(|folder| chart_files(&page, folder)).collect();
-    let page_file = OutputFile { option: "--output", file: &output, is_earlier_output: markup::is_page };
-    let json_file = OutputFile::if_requested(EXPORT_JSON, &args.export_json, report::is_json);
-    let picture = |file| OutputFile { option: "--svg", file, is_earlier_output: markup::is_picture };
+    let page_file = OutputFile { option: "--output", file: &output, is_earlier_output: markup::is_own_page };
+    let json_file = OutputFile::if_requested(EXPORT_JSON, &args.export_json, report::is_own_json);
+    let picture = |file| OutputFile { option: "--svg", file, is_earlier_output: markup::is_own_picture };
     // A folder that does not exist yet contains no file to be replaced.
     let is_there = args.svg.as_deref().is_some_and(Path::exists);
     let pictured = pictures.iter().filter(|_| is_there).map(|(file, _)| picture(file));
     let files: Vec<OutputFile> = std::iter::once(page_file).chain(json_file).chain(pictured).collect();
     output_file::check(&files, &inputs)?;
     if let Some(file) = json_file {
-        file.write(&inputs, |out| report::json_with(&record, &judged, out))?;
+        file.write(&inputs, |out| report::write_json_with_claims(&record, &judged, out))?;
     }
     page_file.write(&inputs, |out| out.write_all(report::html(&page).as_bytes()))?;
     if let Some(folder) = &args.svg {
@@ -89,15 +89,15 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 /// The path and the text of each chart.
 fn chart_files(page: &Page, folder: &Path) -> Vec<(PathBuf, String)> {
     let in_folder = |(name, text)| (folder.join(name).with_extension("svg"), text);
-    report::charts(page).into_iter().map(in_folder).collect()
+    report::svg_files(page).into_iter().map(in_folder).collect()
 }
 
-/// Makes paths of flame graphs absolute if the page is in another folder, because they are relative
-/// to the record's folder.
+/// Makes the paths of flame graphs, which are relative to the record's folder, absolute for a page
+/// in another folder. `folder` is the record's folder.
 fn use_absolute_paths(page: &mut Page, folder: &Path) -> anyhow::Result<()> {
     let folder = absolute_without_dot_dot(folder).with_context(|| display_path(folder))?;
-    let graphs = page.inside.iter_mut().filter_map(|it| it.flame_graph.as_mut());
-    for file in graphs.filter_map(|graph| graph.file.as_mut()) {
+    let graphs = page.inspected_trials.iter_mut().filter_map(|it| it.flame_graph.as_mut());
+    for file in graphs.filter_map(|graph| graph.picture_path.as_mut()) {
         *file = folder.join(&*file).to_string_lossy().into_owned();
     }
     Ok(())

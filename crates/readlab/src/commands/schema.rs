@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
-use readlab_report::Format;
+use readlab_report::JsonFormat;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -16,15 +16,18 @@ pub struct SchemaArgs {
 pub fn run(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     let text = match &args.name {
         Some(name) => format_named(name)?.schema_text(),
-        None => Format::ALL.iter().map(|it| format!("{it:<12} {}\n", it.about())).collect(),
+        None => JsonFormat::ALL.iter().map(|it| format!("{it:<12} {}\n", it.about())).collect(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn format_named(name: &str) -> anyhow::Result<Format> {
-    let found = Format::ALL.into_iter().find(|it| it.word() == name);
+fn format_named(name: &str) -> anyhow::Result<JsonFormat> {
+    let found = JsonFormat::ALL.into_iter().find(|it| it.word() == name);
     found.with_context(|| {
-        format!("'{name}' has no schema; these have one: {}", Format::ALL.map(Format::word).join(", "))
+        format!(
+            "'{name}' has no schema; these have one: {}",
+            JsonFormat::ALL.map(JsonFormat::word).join(", ")
+        )
     })
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use readlab_run::experiment::settings::RacedSetting;
 use readlab_run::experiment::together::ReaderGroup;
 
-/// Settings of the system.
+/// Options that name settings of the system and their values.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Settings of the system")]
 pub struct SettingOptions {

@@ -33,7 +33,7 @@ pub struct SuiteArgs {
     #[arg(long, conflicts_with = "targets")]
     pub full: bool,
     /// Size of the suite's own corpus, for example 1GiB
-    #[arg(long, value_name = "SIZE", conflicts_with = "targets", value_parser = corpus_size)]
+    #[arg(long, value_name = "SIZE", conflicts_with = "targets", value_parser = parse_corpus_size)]
     pub size: Option<Bytes>,
     /// Resume an interrupted run with the plan in its record: the record's path, `last`, or a name
     /// given with --save
@@ -65,8 +65,8 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         targets: args.targets.clone(),
         sampling: args.sampling.clone(),
         selection: args.selection.clone(),
-        memory: args.memory.bounds(false)?,
-        inspect: args.inspect.clone(),
+        memory_bounds: args.memory.bounds(false)?,
+        inspection: args.inspect.clone(),
         server: args.server.server_options(),
         is_quiet: args.output.quiet,
         ..UserOptions::default()
@@ -84,7 +84,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
 /// Number of untimed counting runs if percentiles are shown.
 const COUNTING_RUNS_FOR_PERCENTILES: u32 = 5;
 
-fn corpus_size(text: &str) -> Result<Bytes, String> {
+fn parse_corpus_size(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error: UnitError| error.to_string())?;
     if size.0 == 0 { Err("a corpus has at least one byte".to_owned()) } else { Ok(size) }
 }
@@ -98,7 +98,7 @@ impl SuiteArgs {
             corpus.size_bytes = size.0;
         }
         if self.output.percentiles {
-            suite.counts = Some(suite.counts.unwrap_or(COUNTING_RUNS_FOR_PERCENTILES));
+            suite.counting_runs = Some(suite.counting_runs.unwrap_or(COUNTING_RUNS_FOR_PERCENTILES));
         }
         Ok(suite)
     }
@@ -123,8 +123,8 @@ impl SuiteArgs {
     }
 }
 
-/// The targets for one word of the user: a URL or a file, and, if the suite reads over HTTP or
-/// reads blocks, the same file over HTTP and its blocks.
+/// The targets for one word of the user: the file or URL itself; the file over HTTP, if the suite
+/// reads over HTTP; and its blocks, if the suite reads blocks.
 fn user_target_specs(suite: &Suite, word: &Path, seed: u64) -> TargetSpecs {
     let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
     let overs = [Some(Transport::File), served.then_some(Transport::Http)];
@@ -138,6 +138,6 @@ fn blocks_target(suite: &Suite, file: &Path, seed: u64) -> Option<TargetSpec> {
     let places = suite.places_read()?;
     let file_bytes = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len();
     let (pattern, block_bytes, reads) = (places.pattern, places.block_bytes, places.block_count(file_bytes));
-    let request = PlacesRequest { pattern, block_bytes, reads, seed };
+    let request = PlacesRequest { pattern, block_bytes, read_count: reads, seed };
     Some(TargetSpec::plain(file, Transport::File).at_places(request))
 }

@@ -8,7 +8,7 @@ use super::output;
 use super::settings::SettingOptions;
 use anyhow::{bail, ensure};
 use clap::Args;
-use readlab_analysis::stats::EXHAUSTIVE_READINGS;
+use readlab_analysis::stats::EXHAUSTIVE_READINGS_PER_CANDIDATE;
 use readlab_analysis::verdict;
 use readlab_model::trial::{TrialId, Work};
 use readlab_model::units::Nanos;
@@ -20,17 +20,17 @@ use readlab_run::experiment::options::{
 };
 use readlab_run::experiment::target_spec::{TargetSpec, examine_all, try_settings};
 use readlab_run::experiment::together::ReaderGroup;
-use readlab_suite::parameter_space::Space;
+use readlab_suite::parameter_space::ParameterSpace;
 use readlab_suite::{StateChoice, Suite};
 use readlab_system::interrupt;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Number of methods of each cache state that are raced under settings of the system after the
-/// search. A method that is slower under the values that were found may be the fastest under
-/// others.
-const METHODS_UNDER_SETTINGS: usize = 4;
+/// Largest number of methods of each cache state that are raced under settings of the system after
+/// the search. Several are raced, because the fastest method under the current values need not be
+/// the fastest under others.
+const METHODS_UNDER_SETTINGS_MAX: usize = 4;
 
 #[derive(Debug, Args)]
 pub struct TuneArgs {
@@ -51,7 +51,7 @@ pub struct TuneArgs {
     /// buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1 [default: buffers of 16 KiB to 4
     /// MiB, depths of 1 to 64, threads up to the number of processors, and switches]
     #[arg(long, value_name = "SPACE", help_heading = "Searching")]
-    pub space: Option<Space>,
+    pub space: Option<ParameterSpace>,
     /// State of the page cache when the clock starts [default: both; unknown for a URL]
     #[arg(long, value_name = "STATE", help_heading = "Searching")]
     pub state: Option<StateChoice>,
@@ -105,8 +105,8 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     if let Some(work) = args.work.filter(|work| work.finds_names() || work.may_read_part()) {
         bail!("--work {work}: tune searches for the fastest way to read all bytes");
     }
-    let space = args.space.clone().unwrap_or_else(Space::default_space);
-    let space = Some(space.with_values("merge_bytes", args.part.merge_gaps()));
+    let space = args.space.clone().unwrap_or_else(ParameterSpace::default_space);
+    let space = Some(space.with_values("merge_bytes", args.part.merge_gaps_bytes()));
     args.check_memory()?;
     let config = RunConfig::merge(
         RunKind::Tune,
@@ -116,8 +116,8 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
     let (over, dictionary) = (transport(false, args.s3), args.compressed.dictionary.as_deref());
     args.part.check_targets(std::slice::from_ref(&args.target), dictionary.is_some(), args.work)?;
-    let after = args.group_after_search()?;
-    let target = args.part.read_part()?.restrict_target(TargetSpec::plain(&args.target, over));
+    let after = args.reader_group_after_search()?;
+    let target = args.part.file_part()?.restrict_target(TargetSpec::plain(&args.target, over));
     let runs = [vec![target.decoded_with(dictionary)]];
     if let Some(reader_group @ ReaderGroup::Settings(_)) = &after {
         // Values that cannot be set are refused before the search, not after it.
@@ -126,7 +126,8 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     }
     output::run_until_interrupted(|| {
         let mut ends = output::run_each(&config, &runs, &output)?;
-        if let (Some(end), Some(reader_group), false) = (ends.first(), after, interrupt::requested()) {
+        if let (Some(end), Some(reader_group), false) = (ends.first(), after, interrupt::is_stop_requested())
+        {
             let best =
                 best_trials(&Record::read(&end.record_path)?, method_count_after_search(&reader_group));
             if !best.is_empty() {
@@ -144,7 +145,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
 
 /// Number of methods of each cache state in the race after the search.
 fn method_count_after_search(reader_group: &ReaderGroup) -> usize {
-    if matches!(reader_group, ReaderGroup::Settings(_)) { METHODS_UNDER_SETTINGS } else { 1 }
+    if matches!(reader_group, ReaderGroup::Settings(_)) { METHODS_UNDER_SETTINGS_MAX } else { 1 }
 }
 
 /// The best trial of each of the best methods, for each cache state in which trials were measured.
@@ -190,7 +191,7 @@ impl TuneArgs {
     /// The options of the search and of the fresh measurement after it. The fresh measurement reads
     /// each chosen trial once in each of ten rounds, and each round follows a separate fill.
     fn search_options(&self) -> anyhow::Result<UserOptions> {
-        let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
+        let readings = u32::try_from(EXHAUSTIVE_READINGS_PER_CANDIDATE).expect("ten");
         let sampling = SamplingOptions {
             runs: Some(readings),
             max_time: Some(Nanos(u64::MAX)),
@@ -213,16 +214,16 @@ impl TuneArgs {
         Ok(UserOptions {
             sampling,
             selection,
-            memory: self.memory.bounds(false)?,
-            inspect: self.inspect.clone(),
+            memory_bounds: self.memory.bounds(false)?,
+            inspection: self.inspect.clone(),
             server: self.server.server_options(),
             is_quiet: self.output.quiet,
             ..UserOptions::default()
         })
     }
 
-    /// Refuses several bounds on memory, which would be compared as settings are, and a race after
-    /// a search under a bound.
+    /// Refuses several bounds on memory, because a search is under one; a bound together with a race
+    /// after the search; and a bound for readlab's own S3 server.
     fn check_memory(&self) -> anyhow::Result<()> {
         ensure!(
             self.memory.memory.len() <= 1,
@@ -241,7 +242,7 @@ impl TuneArgs {
     }
 
     /// The group of readers of the race after the search; `None` if there is none.
-    fn group_after_search(&self) -> anyhow::Result<Option<ReaderGroup>> {
+    fn reader_group_after_search(&self) -> anyhow::Result<Option<ReaderGroup>> {
         let OutputOptions { export_json, export_csv, export_markdown, claims, .. } = &self.output;
         let is_written_once =
             [export_json, export_csv, export_markdown, claims].iter().any(|it| it.is_some());
@@ -283,24 +284,24 @@ mod tests {
     #[test]
     fn the_best_trial_of_each_of_the_best_methods_is_raced_after_the_search() {
         let mut record = Record::new(Header { kind: RunKind::Tune, ..testing::header() });
-        record.add(testing::target(0, TargetFacts { size_bytes: 1 << 20, ..TargetFacts::default() }));
+        record.add(testing::target_line(0, TargetFacts { size_bytes: 1 << 20, ..TargetFacts::default() }));
         let reading = |ms: u64, round: u32| Sample { wall_ns: ms * 1_000_000, round, ..Sample::default() };
         for (name, ms) in [("rust/read@buffer_bytes=65536", 5), ("rust/read@buffer_bytes=131072", 6)] {
             let readings = (0..3).map(|round| reading(ms, round));
             testing::add_trial(&mut record, name, CacheState::Warm, Cache::Through, readings);
         }
-        // These were read by the search alone.
+        // The search alone read these trials.
         for (name, ms) in [("rust/pread@depth=2", 9), ("rust/pread@depth=4", 8), ("rust/mmap", 7)] {
             let none = std::iter::empty();
             let index = testing::add_trial(&mut record, name, CacheState::Warm, Cache::Through, none);
             let searched = (0..3).map(|round| Sample { rung: Some(0), ..reading(ms, round) });
-            record.trials[TrialIndex::new(index)].searched = searched.collect();
+            record.trials[TrialIndex::new(index)].search_samples = searched.collect();
         }
         let ids = |indexes: &[usize]| -> BTreeSet<String> {
             indexes.iter().map(|at| record.trials[TrialIndex::new(*at)].trial.id.to_string()).collect()
         };
         assert_eq!(best_trials(&record, 1), ids(&[0]));
         assert_eq!(best_trials(&record, 2), ids(&[0, 4]));
-        assert_eq!(best_trials(&record, METHODS_UNDER_SETTINGS), ids(&[0, 3, 4]));
+        assert_eq!(best_trials(&record, METHODS_UNDER_SETTINGS_MAX), ids(&[0, 3, 4]));
     }
 }

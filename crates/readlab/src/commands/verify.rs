@@ -10,12 +10,12 @@ use readlab_report::verification::{self, ContenderReport, Fault, MethodReport, V
 use readlab_roster::build::Build;
 use readlab_roster::discovery::Query;
 use readlab_roster::session::SessionError;
-use readlab_system::folder::scratch::Scratch;
+use readlab_system::folder::scratch::ScratchFolder;
 use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::terminal::printable::printable;
-use readlab_system::visit::processors;
+use readlab_system::visit::processor_count;
 use readlab_verify::Verification;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub struct VerifyArgs {
 }
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
-    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    interrupt::install_handlers().context("cannot listen for Ctrl-C")?;
     let roster = Roster::with_user_rosters(&args.rosters)?;
     let entries = chosen_entries(&roster, args)?;
     let globs = method_globs(&args.methods)?;
@@ -74,7 +74,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
 fn is_interrupted(error: &anyhow::Error) -> bool {
     let io =
         error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::Interrupted);
-    io || interrupt::requested()
+    io || interrupt::is_stop_requested()
 }
 
 fn chosen_entries<'a>(roster: &'a Roster, args: &VerifyArgs) -> anyhow::Result<Vec<&'a RosterEntry>> {
@@ -112,7 +112,7 @@ fn verify_contender(
             why_untested: Some(format!("{reason}{hint}")),
             methods: Vec::new(),
         };
-        show(
+        print_unless_json(
             args,
             &format!("{}: not verified: {}", entry.name, report.why_untested.as_deref().unwrap_or_default()),
         )?;
@@ -120,7 +120,7 @@ fn verify_contender(
     };
     if !args.all {
         let building = || notice::show(format!("building {}", entry.name));
-        if let Err(error) = entry.build_once(building) {
+        if let Err(error) = entry.build_if_needed(building) {
             return nothing(error.to_string());
         }
     }
@@ -135,7 +135,7 @@ fn verify_contender(
         Err(error) => return report_failed_contender(entry, args, &error),
     };
     let receipt = contender.receipt.clone();
-    show(args, &format!("{} {} · {}", receipt.contender, receipt.version, receipt.runtime))?;
+    print_unless_json(args, &format!("{} {} · {}", receipt.contender, receipt.version, receipt.runtime))?;
     let mut scratch = make_scratch()?;
     let again = command_to_verify_again(&entry.name, args);
     let is_selected = |name: &str| globs.as_ref().is_none_or(|globs| globs.is_match(name));
@@ -143,14 +143,14 @@ fn verify_contender(
         contender: &contender,
         is_selected: &is_selected,
         folder: scratch.path(),
-        deadline,
-        again: &again,
-        jobs: args.jobs.map_or(2 * processors(), usize::from),
+        time_limit: deadline,
+        repeat_command: &again,
+        job_count: args.jobs.map_or(2 * processor_count(), usize::from),
     };
     let mut lines = Ok(());
     let methods = verification.run(|report| {
         if lines.is_ok() {
-            lines = show(args, &method_line(&entry.name, report));
+            lines = print_unless_json(args, &method_line(&entry.name, report));
         }
     })?;
     lines?;
@@ -173,10 +173,10 @@ fn report_failed_contender(
     let fault = Fault {
         request: "methods".to_owned(),
         reason: error.to_string(),
-        repeat: format!("{} methods", command.shell_line()),
+        repeat_command: format!("{} methods", command.shell_line()),
     };
     let report = MethodReport::of_all_methods(Verdict::Failed(fault));
-    show(args, &method_line(&entry.name, &report))?;
+    print_unless_json(args, &method_line(&entry.name, &report))?;
     Ok(ContenderReport {
         contender: entry.name.clone(),
         receipt: None,
@@ -187,12 +187,12 @@ fn report_failed_contender(
 
 /// A scratch folder on the file system of the user's cache; a folder for temporary files may be in
 /// memory, where direct reads are refused.
-fn make_scratch() -> anyhow::Result<Scratch> {
+fn make_scratch() -> anyhow::Result<ScratchFolder> {
     let corpora = readlab_corpus::default_folder();
     let parent = corpora.ok().and_then(|folder| folder.parent().map(PathBuf::from));
     let parent = parent.unwrap_or_else(std::env::temp_dir);
     std::fs::create_dir_all(&parent).with_context(|| display_path(&parent))?;
-    Scratch::make(&parent, "verify").with_context(|| display_path(&parent))
+    ScratchFolder::make(&parent, "verify").with_context(|| display_path(&parent))
 }
 
 /// A shell command line that verifies a contender again.
@@ -201,7 +201,8 @@ fn command_to_verify_again(name: &str, args: &VerifyArgs) -> String {
     shell_words::join(["readlab", "verify", name].map(str::to_owned).into_iter().chain(rosters))
 }
 
-fn show(args: &VerifyArgs, line: &str) -> io::Result<()> {
+/// Prints a line, unless the results are printed as JSON.
+fn print_unless_json(args: &VerifyArgs, line: &str) -> io::Result<()> {
     if args.json { Ok(()) } else { writeln!(io::stdout(), "{line}") }
 }
 
@@ -218,7 +219,7 @@ fn method_line(contender: &str, report: &MethodReport) -> String {
                 printable(&left_out)
             )
         }
-        Verdict::Failed(Fault { request, reason, repeat }) => format!(
+        Verdict::Failed(Fault { request, reason, repeat_command: repeat }) => format!(
             "{name:<40} FAILED  {}: {}\n    to repeat it: {}",
             printable(request),
             printable(reason),

@@ -20,7 +20,8 @@
 //! repeated trial with equal words is one trial; a rejection before its trial is left out.
 
 use super::{
-    Count, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, ReadersTurn, Record, Spread, Trace, Trial,
+    Distribution, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, ReadersTurn, Record, Trace, Trial,
+    UntimedCount,
 };
 use readlab_model::sample::{Meter, MeterUnit, PressedProof, Sample};
 use readlab_model::target::TargetIndex;
@@ -53,13 +54,13 @@ const RANKS_MAX: u64 = 1 << 20;
 const MACHINE_FACT_RANGE: RangeInclusive<f64> = 0.0..=1e6;
 
 /// The shares of a working set that can be in memory: no page cache has 9e15 bytes, and a working
-/// set has at least one.
+/// set has at least one byte.
 const WORKING_SET_SHARE_RANGE: RangeInclusive<f64> = 0.0..=9e15;
 
-/// What the rules need to know about the earlier lines.
+/// The facts about earlier lines that the rules need.
 #[derive(Debug, Default)]
 pub(super) struct RecordCheck {
-    samples: u64,
+    sample_count: u64,
     other_bytes: u64,
     contenders: BTreeSet<String>,
     /// The last round and reading of each trial, separately for searched and reported readings.
@@ -71,14 +72,15 @@ pub(super) struct RecordCheck {
 #[derive(Debug, PartialEq)]
 pub(super) enum LineTreatment {
     Add,
-    /// The line is added without one of its meters. The line in this variant states the reason.
+    /// The line is added without one of its meters, and so is the line in this variant, which
+    /// states why the meter is missing.
     AddAndReport(Line),
     LeaveOut,
 }
 
 impl RecordCheck {
     /// Checks the first line, and corrects it where that is safe.
-    pub(super) fn header(header: &mut Header) -> Result<(), String> {
+    pub(super) fn check_header(header: &mut Header) -> Result<(), String> {
         let machine = &mut header.machine;
         for fact in [&mut machine.max_turbo_ghz, &mut machine.load_1min] {
             *fact = fact.filter(|fact| MACHINE_FACT_RANGE.contains(fact));
@@ -90,7 +92,7 @@ impl RecordCheck {
 
     /// Checks one more line of `bytes` bytes after the lines in the record, and corrects it where
     /// that is safe.
-    pub(super) fn line(
+    pub(super) fn check_next_line(
         &mut self,
         record: &Record,
         line: &mut Line,
@@ -100,12 +102,12 @@ impl RecordCheck {
             self.other_bytes += bytes as u64;
             check_at_most("bytes of lines that are no samples", self.other_bytes, OTHER_BYTES_MAX)?;
         }
-        if record.end.is_some() && is_measured(line) {
+        if record.end.is_some() && is_measurement(line) {
             return Err("something is measured after the end of the run".to_owned());
         }
         match line {
             Line::Header(_) => Err("a second header".to_owned()),
-            Line::Sample(sample) => self.sample(record, sample),
+            Line::Sample(sample) => self.check_sample(record, sample),
             Line::Trial(trial) => check_new_trial(record, trial),
             Line::Outcome { trial, outcome } => check_outcome(record, *trial, outcome),
             Line::Rejected { trial, .. } if record.trial(*trial).is_none() => Ok(LineTreatment::LeaveOut),
@@ -119,9 +121,9 @@ impl RecordCheck {
         }
     }
 
-    fn sample(&mut self, record: &Record, sample: &mut Sample) -> Result<LineTreatment, String> {
-        self.samples += 1;
-        check_at_most("samples", self.samples, SAMPLES_MAX)?;
+    fn check_sample(&mut self, record: &Record, sample: &mut Sample) -> Result<LineTreatment, String> {
+        self.sample_count += 1;
+        check_at_most("samples", self.sample_count, SAMPLES_MAX)?;
         let trial =
             &record.trial(sample.trial).ok_or_else(|| unknown_number_sentence("trial", sample.trial))?.trial;
         if sample.reading >= sample.turn_readings {
@@ -180,7 +182,7 @@ fn check_pressed(proof: &PressedProof) -> Result<(), String> {
     }
     check_at_most("limit_bytes", proof.limit_bytes, COUNT_MAX)?;
     check_at_most("process_bytes", proof.process_bytes, COUNT_MAX)?;
-    check_at_most("held_bytes", proof.held_bytes, COUNT_MAX)
+    check_at_most("held_bytes", proof.non_cache_bytes, COUNT_MAX)
 }
 
 /// Checks that a list has one entry for each rank of the fleet.
@@ -196,7 +198,7 @@ fn check_all_ranks(record: &Record, found: usize) -> Result<(), String> {
 /// are in rising order.
 fn check_turn_ranks(record: &Record, turn: &FleetTurn) -> Result<(), String> {
     let target = record.trial(turn.trial).and_then(|it| record.target_of(&it.trial));
-    let expected = target.and_then(|facts| facts.ranks);
+    let expected = target.and_then(|facts| facts.rank_count);
     match expected {
         None => check_all_ranks(record, turn.ranks.len())?,
         Some(count) if count as usize != turn.ranks.len() => {
@@ -214,12 +216,12 @@ fn check_turn_ranks(record: &Record, turn: &FleetTurn) -> Result<(), String> {
 fn check_turn_readers(record: &Record, turn: &ReadersTurn) -> Result<(), String> {
     let trial = record.trial(turn.trial);
     let target = trial.and_then(|it| record.target_of(&it.trial));
-    let readers = target.and_then(|target| target.readers).unwrap_or(0);
+    let readers = target.and_then(|target| target.reader_count).unwrap_or(0);
     let is_whole = turn.readers.len() as u64 == u64::from(readers);
     if is_whole { Ok(()) } else { Err(format!("{} readers in a turn of {readers}", turn.readers.len())) }
 }
 
-fn is_measured(line: &Line) -> bool {
+fn is_measurement(line: &Line) -> bool {
     matches!(
         line,
         Line::Sample(_)
@@ -297,7 +299,7 @@ fn check_line(record: &Record, line: &mut Line) -> Result<(), String> {
         Line::Limit(limit) => check_limit(record, limit),
         Line::Resumed(resumption) => {
             check_at_most("elapsed_ns", resumption.elapsed_ns, NS_MAX)?;
-            resumption.reopen.iter().try_for_each(|&trial| check_trial_known(record, trial))
+            resumption.reopened_trials.iter().try_for_each(|&trial| check_trial_known(record, trial))
         }
         Line::End { .. } if record.end.is_some() => Err("a second end".to_owned()),
         Line::End { wall_ns, .. } => check_at_most("wall_ns", *wall_ns, NS_MAX),
@@ -341,37 +343,45 @@ fn check_limit(record: &Record, limit: &Limit) -> Result<(), String> {
 }
 
 fn check_flame_graph(graph: &FlameGraph) -> Result<(), String> {
-    check_at_most("samples", graph.samples, COUNT_MAX)?;
+    check_at_most("samples", graph.sample_count, COUNT_MAX)?;
     graph.hottest.iter().try_for_each(|spot| check_share("share", Some(spot.share)))
 }
 
 fn check_trace(trace: &Trace) -> Result<(), String> {
     let faults = [trace.minor_faults, trace.major_faults].map(Option::unwrap_or_default);
-    let counts = [trace.unrecorded, trace.threads, trace.bytes, trace.sequential];
-    for count in trace.calls.values().chain(&faults).chain(&counts) {
+    let counts = [trace.unrecorded, trace.threads, trace.bytes, trace.sequential_calls];
+    for count in trace.call_counts.values().chain(&faults).chain(&counts) {
         check_at_most("a count", *count, COUNT_MAX)?;
     }
     check_at_most("wall_ns", trace.wall_ns, NS_MAX)?;
     check_at_most("in_calls_ns", trace.in_calls_ns, NS_MAX)?;
-    let Trace { requested_bytes, got_bytes, brought_bytes, latency_ns, ahead_bytes, back_bytes, .. } = trace;
+    let Trace {
+        requested_bytes,
+        returned_bytes: got_bytes,
+        nonempty_returned_bytes: brought_bytes,
+        latency_ns,
+        ahead_bytes,
+        back_bytes,
+        ..
+    } = trace;
     let spreads = [requested_bytes, got_bytes, brought_bytes, latency_ns, ahead_bytes, back_bytes];
     spreads.into_iter().try_for_each(check_spread)
 }
 
 /// Checks that the numbers of a spread agree with each other. Their size is not limited: a program
 /// may request any number of bytes.
-fn check_spread(spread: &Spread) -> Result<(), String> {
+fn check_spread(spread: &Distribution) -> Result<(), String> {
     let counted = spread.buckets.iter().try_fold(0_u64, |sum, [_, count]| sum.checked_add(*count));
     if counted != Some(spread.n) {
         return Err(format!("a spread of {} whose parts do not add up to it", spread.n));
     }
     check_at_most("a spread", spread.n, COUNT_MAX)?;
-    let Spread { least, p50, p90, p99, most, .. } = *spread;
+    let Distribution { least, p50, p90, p99, most, .. } = *spread;
     let places = [least, p50, p90, p99, most];
     if places.is_sorted() { Ok(()) } else { Err(format!("percentiles that fall: {places:?}")) }
 }
 
-fn remove_impossible_count(count: &mut Count) {
+fn remove_impossible_count(count: &mut UntimedCount) {
     if let Some(value) = count.value.take_if(|value| *value > COUNT_MAX) {
         count.how = format!("the record says {value}, which is too large for a count");
     }

@@ -179,7 +179,8 @@ fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<
     sample.rung = pass(sample.rung.map(u64::from)).map(narrow);
     let trial = pass(Some(u64::from(sample.trial))).expect(PACKED_HERE_WORDS);
     sample.trial = TrialIndex::new(usize::try_from(trial).expect(PACKED_HERE_WORDS));
-    let Answer { bytes, newlines, lines, sum, files, blocks, products, output, .. } = &mut sample.answer;
+    let Answer { bytes, newlines, lines, sum, files, blocks, products, output_digest: output, .. } =
+        &mut sample.answer;
     for field in [bytes, newlines, lines, sum, files, blocks, products, output] {
         *field = pass(*field);
     }
@@ -188,8 +189,9 @@ fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<
         *field = pass(*field);
     }
     let shares = |it: PressedProof| [it.steady_share, it.before_share, it.elsewhere_share].map(f64::to_bits);
-    let numbers =
-        |it: PressedProof| [u64::from(it.untimed_readings), it.limit_bytes, it.process_bytes, it.held_bytes];
+    let numbers = |it: PressedProof| {
+        [u64::from(it.untimed_readings), it.limit_bytes, it.process_bytes, it.non_cache_bytes]
+    };
     let fields = sample.pressed.map(|it| (shares(it), numbers(it)));
     let [steady, before, elsewhere] = [0, 1, 2].map(|at| pass(fields.map(|it| it.0[at])));
     let [untimed, limit, process, held] = [0, 1, 2, 3].map(|at| pass(fields.map(|it| it.1[at])));
@@ -202,7 +204,7 @@ fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<
             untimed_readings: narrow(untimed.expect(PACKED_HERE_WORDS)),
             limit_bytes: limit.expect(PACKED_HERE_WORDS),
             process_bytes: process.expect(PACKED_HERE_WORDS),
-            held_bytes: held.expect(PACKED_HERE_WORDS),
+            non_cache_bytes: held.expect(PACKED_HERE_WORDS),
         }
     });
 }

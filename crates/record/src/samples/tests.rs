@@ -32,7 +32,16 @@ fn any_sample() -> impl Strategy<Value = Sample> {
             resident_before: shares[0],
             resident_after: shares[1],
             resident_is_estimate: searched,
-            answer: Answer { folders, links, other_names, names, blocks, products, output, ..known },
+            answer: Answer {
+                folders,
+                links,
+                other_names,
+                names,
+                blocks,
+                products,
+                output_digest: output,
+                ..known
+            },
             ..Sample::default()
         };
         sample.pressed = searched.then(|| PressedProof {
@@ -42,7 +51,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
             untimed_readings: rung,
             limit_bytes: wall_ns,
             process_bytes: 0,
-            held_bytes: wall_ns / 2,
+            non_cache_bytes: wall_ns / 2,
         });
         sample.turn.delivered = delivered;
         for (reading, meter) in meters.into_iter().zip(Meter::ALL) {

@@ -4,7 +4,7 @@ pub mod scripted;
 
 use super::{
     CommandRules, Header, INDEPENDENT_READERS, Latencies, Line, Outcome, Record, ReferenceCandidate,
-    ReferenceReason, RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial,
+    ReferenceReason, RunKind, SCHEMA, SCHEMA_VERSION, StartMode, Trial,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -23,19 +23,19 @@ pub fn header() -> Header {
     Header {
         schema: SCHEMA.into(),
         version: SCHEMA_VERSION,
-        lab: "0.1.0".into(),
+        lab_version: "0.1.0".into(),
         revision: "abcdef".into(),
         kind: RunKind::Race,
         command: vec!["readlab".into(), "race".into(), "a b.txt".into()],
         started: "2026-01-02T03:04:05Z".into(),
         seed: 42,
         reference: None,
-        references: INDEPENDENT_READERS.map(independent).to_vec(),
+        reference_candidates: INDEPENDENT_READERS.map(independent).to_vec(),
         machine: Machine {
             system: "linux x86_64".into(),
             kernel: "6.18.0".into(),
-            cpu: Some("Example CPU".into()),
-            cpus: 2,
+            cpu_model: Some("Example CPU".into()),
+            cpu_count: 2,
             memory_bytes: 24 << 30,
             ..Machine::default()
         },
@@ -44,17 +44,17 @@ pub fn header() -> Header {
     }
 }
 
-pub fn target(index: usize, facts: TargetFacts) -> Line {
+pub fn target_line(index: usize, facts: TargetFacts) -> Line {
     Line::Target { index: TargetIndex::new(index), facts: Box::new(facts) }
 }
 
 /// A target with a known size.
-pub fn sized(index: usize, size_bytes: u64) -> Line {
-    target(index, TargetFacts { path: format!("/data/{index}"), size_bytes, ..TargetFacts::default() })
+pub fn target_line_of_size(index: usize, size_bytes: u64) -> Line {
+    target_line(index, TargetFacts { path: format!("/data/{index}"), size_bytes, ..TargetFacts::default() })
 }
 
 /// A trial of this name that counts newlines in the first target.
-pub fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line {
+pub fn trial_line(index: usize, name: &str, state: CacheState, cache: Cache) -> Line {
     let id: TrialId = name.parse().unwrap();
     Line::Trial(Box::new(Trial {
         index: TrialIndex::new(index),
@@ -64,14 +64,14 @@ pub fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line 
         work: Work::Newlines,
         state,
         cache,
-        decodes: None,
-        start: Start::Kept,
-        command: CommandRules::default(),
+        decoded_format: None,
+        start: StartMode::Kept,
+        command_rules: CommandRules::default(),
         id,
     }))
 }
 
-pub fn outcome(record: &mut Record, trial: usize, outcome: Outcome) {
+pub fn add_outcome(record: &mut Record, trial: usize, outcome: Outcome) {
     record.add(Line::Outcome { trial: TrialIndex::new(trial), outcome });
 }
 
@@ -84,11 +84,11 @@ pub fn add_trial(
     readings: impl IntoIterator<Item = Sample>,
 ) -> usize {
     let number = record.trials.len();
-    record.add(trial(number, name, state, cache));
+    record.add(trial_line(number, name, state, cache));
     for (round, reading) in (0..).zip(readings) {
         record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(number), round, ..reading })));
     }
-    outcome(record, number, Outcome::Measured);
+    add_outcome(record, number, Outcome::Measured);
     number
 }
 

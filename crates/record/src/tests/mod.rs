@@ -35,7 +35,13 @@ fn trial() -> Trial {
 fn resumed_line(reopen: Vec<usize>) -> Line {
     let reopen = reopen.into_iter().map(TrialIndex::new).collect();
     let (at, state) = ("2024-01-02T00:00:00Z".to_owned(), CacheState::Warm);
-    Line::Resumed(Resumption { at, elapsed_ns: 1 << 53, state, round: 5, reopen })
+    Line::Resumed(Resumption {
+        resumed_at: at,
+        elapsed_ns: 1 << 53,
+        state,
+        round: 5,
+        reopened_trials: reopen,
+    })
 }
 
 /// Writes a record with every kind of line; returns its path and its text.
@@ -75,19 +81,19 @@ fn every_kind_of_line_comes_back_as_it_was() {
     let record = Record::read(&path).unwrap();
     assert_eq!((&record.header, record.targets[TargetIndex::new(0)].size_bytes), (&header(), 7));
     let found = &record.trials[TrialIndex::new(0)];
-    assert_eq!((&found.trial, found.samples.len(), found.rejected.len()), (&trial(), 1, 1));
-    assert_eq!(found.searched.len(), 1, "readings of a search stand apart");
+    assert_eq!((&found.trial, found.samples.len(), found.rejected_readings.len()), (&trial(), 1, 1));
+    assert_eq!(found.search_samples.len(), 1, "readings of a search stand apart");
     assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
     assert_eq!((found.warmups.len(), found.cold_probe.len()), (1, 1));
     assert_eq!(found.conduct.left_behind, LeftBehind { processes: u64::MAX, readings: 2 });
     assert_eq!(found.conduct.scheduling.len(), 1);
     assert_eq!(
-        (found.flame_graph.as_ref().unwrap().samples, found.trace.as_ref().unwrap().read_call_count()),
+        (found.flame_graph.as_ref().unwrap().sample_count, found.trace.as_ref().unwrap().read_call_count()),
         (7, 3)
     );
-    assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
+    assert!(found.missing_meters.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
     assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
-    assert_eq!((record.writes.len(), record.limits.len(), record.resumed.len()), (1, 1, 1));
+    assert_eq!((record.writes.len(), record.limits.len(), record.resumptions.len()), (1, 1, 1));
     assert_eq!(record.end, Some((EndReason::TargetChanged, 11)));
 }
 
@@ -200,7 +206,7 @@ fn resuming_removes_the_end_and_the_outcomes_of_the_interruption() {
     record.add(resumed_line(vec![]));
     assert_eq!((record.end, &record.trials[TrialIndex::new(0)].outcome), (None, &Some(Outcome::Measured)));
     record.add(resumed_line(vec![0, 9]));
-    assert_eq!((record.resumed.len(), &record.trials[TrialIndex::new(0)].outcome), (2, &None));
+    assert_eq!((record.resumptions.len(), &record.trials[TrialIndex::new(0)].outcome), (2, &None));
 }
 
 #[test]

@@ -16,12 +16,15 @@ pub struct LanguageAdvice {
     // `None` if no usual method was measured.
     /// The usual method of programs in this language.
     pub usual: Option<AdvisedTrial>,
-    pub usual_is: Option<UsualWay>,
-    // Of the trials that tie for the fastest of the language and are clearly faster than the usual
-    // method, the simplest. Without such a trial, the fastest.
+    #[serde(rename = "usual_is")]
+    pub usual_standing: Option<UsualWay>,
+    // The usual method, if it is the fastest or is clearly faster than the fastest within rounds.
+    // Otherwise the simplest of the trials that tie for the fastest of the language and are clearly
+    // faster than the usual method; if there is none, the fastest.
     pub best: AdvisedTrial,
-    // `None` if both are the same trial, or if no round holds both. The interval is corrected for
-    // the selection of the best trial by its speed.
+    // `None` if no usual method was measured, if the usual method is the best one, or if no round
+    // holds both trials. The interval is corrected for the selection of the best trial by its
+    // speed.
     /// How many times as fast as the usual method the best one is.
     #[serde(rename = "times")]
     pub ratio: Option<SharedRatio>,
@@ -93,7 +96,7 @@ impl LanguageAdvice {
         LanguageAdvice {
             language: best.row.language.clone(),
             usual: usual.map(AdvisedTrial::from_measured),
-            usual_is: usual.map(usual_is),
+            usual_standing: usual.map(usual_is),
             best: AdvisedTrial::from_measured(best),
             ratio: to_usual(best),
             needs: best.needs().unwrap_or_default().into_iter().collect(),
@@ -104,7 +107,7 @@ impl LanguageAdvice {
     /// The best method compared with the usual one, in words.
     pub fn words(&self) -> String {
         let times = || self.ratio.map_or_else(|| "no round holds both".to_owned(), words::ratio_words);
-        match self.usual_is {
+        match self.usual_standing {
             None => "its usual way was not measured".to_owned(),
             Some(UsualWay::TheSame) => "the same as its usual way".to_owned(),
             Some(UsualWay::NotToldApart) => format!("not told apart from its usual way ({})", times()),

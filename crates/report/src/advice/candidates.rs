@@ -15,7 +15,7 @@ pub(super) struct MeasuredTrial<'a> {
 impl MeasuredTrial<'_> {
     /// What a program needs to read with this method; `None` for a method without a snippet.
     pub(super) fn needs(&self) -> Option<BTreeSet<&'static str>> {
-        let mut needs = snippet::needs(&self.row.method)?;
+        let mut needs = snippet::method_needs(&self.row.method)?;
         needs.extend((self.param_or_one("threads") > 1).then_some("several threads"));
         Some(needs)
     }
@@ -25,7 +25,7 @@ impl MeasuredTrial<'_> {
     pub(super) fn snippets(&self) -> Vec<Snippet> {
         match self.row.pieces {
             Some(Pieces::Ranges(_)) => Vec::new(),
-            _ => snippet::code(&self.row.method, &self.row.params),
+            _ => snippet::snippets_of_method(&self.row.method, &self.row.params),
         }
     }
 
@@ -39,8 +39,9 @@ impl MeasuredTrial<'_> {
         snippet::is_usual(&self.row.method)
     }
 
-    /// A key that sorts by simplicity: the code with the fewest unsafe parts, then the shortest
-    /// code, then the fewest needs, threads, reads in flight, bytes of buffers, and settings.
+    /// A key that sorts the simplest trial first: trials with code, then the fewest unsafe parts,
+    /// then the shortest code, then the fewest needs, threads, reads in flight, buffers, bytes of
+    /// buffers, and settings.
     fn complexity(&self) -> impl Ord + use<> {
         let sizes = ["buffer_bytes", "buffer_chars", "chunk_bytes"];
         let buffer: u64 = sizes.iter().map(|name| self.param_or_one(name)).sum();
@@ -84,14 +85,14 @@ impl<'a> AdviceCandidates<'a> {
         AdviceCandidates { ranking, trials }
     }
 
-    /// How many times as fast as the base a trial is; `None` for the base itself, and where no
-    /// round holds both.
+    /// How many times as fast as the base a trial is; `None` for the base itself, and if no round
+    /// holds both trials.
     pub(super) fn ratio(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<SharedRatio> {
         self.ranking.noise.ratio(it.row.index, base.row.index).filter(|_| !it.is_same_trial(base))
     }
 
-    /// The same ratio, with its interval corrected for the choice of the trial as the fastest among
-    /// `others` more trials.
+    /// The ratio as in `ratio`, with an interval that is corrected for a choice: the trial was
+    /// chosen as the fastest of itself and `others` more trials.
     pub(super) fn ratio_of_chosen(
         &self,
         base: &MeasuredTrial,
@@ -116,8 +117,8 @@ impl<'a> AdviceCandidates<'a> {
         !before.filter(|other| is_rival(other)).any(|other| self.is_faster(other, it))
     }
 
-    /// Of these trials, the simplest one that no trial in its language is clearly faster than. A
-    /// usual method counts as simpler than all others.
+    /// The simplest of these trials, without those for which a trial in the same language is
+    /// clearly faster. A usual method counts as simpler than all others.
     pub(super) fn find_simplest<'c>(
         &self,
         mut among: Vec<&'c MeasuredTrial<'a>>,
@@ -132,7 +133,7 @@ impl<'a> AdviceCandidates<'a> {
         self.trials.iter().find(|it| it.row.index == reference.index)
     }
 
-    /// The names of the trials of the first rank that tie with this one.
+    /// The names of the trials of the first rank that tie with the advised trial.
     pub(super) fn tied_names(&self, used: &MeasuredTrial) -> Vec<String> {
         let firsts = self.trials.iter().filter(|it| it.row.is_first());
         let ties = firsts.filter(|it| self.significance(used, it) == Some(Significance::Tie));
@@ -156,10 +157,10 @@ impl<'a> AdviceCandidates<'a> {
             (ratio.significance() == Some(Significance::Faster)).then_some(SimplerTrial {
                 measured,
                 ratio,
-                without,
+                spared_needs: without,
             })
         });
-        steps.min_by_key(|step| all.len() - step.without.len())
+        steps.min_by_key(|step| all.len() - step.spared_needs.len())
     }
 }
 
@@ -167,5 +168,5 @@ impl<'a> AdviceCandidates<'a> {
 pub(super) struct SimplerTrial<'c, 'a> {
     pub(super) measured: &'c MeasuredTrial<'a>,
     pub(super) ratio: SharedRatio,
-    pub(super) without: Vec<&'static str>,
+    pub(super) spared_needs: Vec<&'static str>,
 }

@@ -22,12 +22,12 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-// `advised_trial` and `name` are `None` if nothing can be advised.
+// `advised_trial` and `advised_name` are `None` if nothing can be advised.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// Index of the ranking among those of the record.
     #[serde(skip)]
-    pub ranking: usize,
+    pub ranking_index: usize,
     /// The condition for which the advice holds: `warm`, `cold over http`.
     #[serde(skip)]
     pub condition: String,
@@ -39,10 +39,11 @@ pub struct Advice {
     #[serde(rename = "trial")]
     pub advised_trial: Option<TrialIndex>,
     #[serde(rename = "id")]
-    pub name: Option<String>,
+    pub advised_name: Option<String>,
     /// Names of the trials that tie with the advised one.
     pub tied: Vec<String>,
-    pub against: Option<AdviceAgainst>,
+    #[serde(rename = "against")]
+    pub slower_baseline: Option<SlowerBaseline>,
     pub cheaper: Option<CheaperTrial>,
     pub code: Vec<Snippet>,
     // Fastest first.
@@ -62,7 +63,7 @@ readlab_model::worded! { AdvisedAction { Keep = "keep", Use = "use" } }
 /// The baseline that is slower than the advised trial.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Against")]
-pub struct AdviceAgainst {
+pub struct SlowerBaseline {
     #[serde(rename = "id")]
     pub name: String,
     #[serde(rename = "times")]
@@ -82,17 +83,19 @@ pub struct CheaperTrial {
     #[serde(rename = "times")]
     pub ratio: SharedRatio,
     /// The needs of the advised trial that this trial does not have.
-    pub without: Vec<&'static str>,
+    #[serde(rename = "without")]
+    pub spared_needs: Vec<&'static str>,
 }
 
 struct Decision<'c, 'a> {
-    used: &'c MeasuredTrial<'a>,
+    advised: &'c MeasuredTrial<'a>,
     why: AdviceReason<'c, 'a>,
 }
 
 enum AdviceReason<'c, 'a> {
-    /// The advised trial is the baseline itself, or there is no baseline.
-    Itself { is_reference: bool },
+    /// The advised trial is compared with no baseline: it is the baseline, or there is none, or
+    /// each trial that is clearly faster than the baseline is clearly slower than another trial.
+    NoComparison { is_reference: bool },
     /// The baseline was read in one round, so there is no interval to compare with it.
     Open { baseline: &'c MeasuredTrial<'a> },
     /// The advised trial is clearly faster than the baseline.
@@ -104,8 +107,10 @@ enum AdviceReason<'c, 'a> {
 impl AdviceReason<'_, '_> {
     fn action(&self) -> AdvisedAction {
         match self {
-            AdviceReason::Itself { is_reference: true } | AdviceReason::Kept { .. } => AdvisedAction::Keep,
-            AdviceReason::Itself { is_reference: false }
+            AdviceReason::NoComparison { is_reference: true } | AdviceReason::Kept { .. } => {
+                AdvisedAction::Keep
+            }
+            AdviceReason::NoComparison { is_reference: false }
             | AdviceReason::Open { .. }
             | AdviceReason::Faster { .. } => AdvisedAction::Use,
         }
@@ -123,24 +128,27 @@ impl<'c, 'a> Decision<'c, 'a> {
         let used = candidates.find_simplest(first).unwrap_or(fastest);
         let base = candidates.baseline();
         let Some(base) = base.filter(|base| !base.is_same_trial(used)) else {
-            return Decision { used, why: AdviceReason::Itself { is_reference: base.is_some() } };
+            return Decision {
+                advised: used,
+                why: AdviceReason::NoComparison { is_reference: base.is_some() },
+            };
         };
         if base.row.rank.is_none() {
-            return Decision { used, why: AdviceReason::Open { baseline: base } };
+            return Decision { advised: used, why: AdviceReason::Open { baseline: base } };
         }
         if let Some(decision) = Decision::if_clearly_faster(candidates, used, base) {
             return decision;
         }
         if candidates.is_unbeaten(base, |_| true) {
             let ratio = candidates.ratio(base, fastest);
-            return Decision { used: base, why: AdviceReason::Kept { instead: fastest, ratio } };
+            return Decision { advised: base, why: AdviceReason::Kept { instead: fastest, ratio } };
         }
         let faster: Vec<_> = in_language().filter(|it| candidates.is_faster(it, base)).collect();
         let better =
             candidates.find_simplest(faster).and_then(|it| Decision::if_clearly_faster(candidates, it, base));
         // If each trial that is clearly faster than the baseline is clearly slower than another
         // trial, the fastest trial is advised.
-        better.unwrap_or(Decision { used, why: AdviceReason::Itself { is_reference: false } })
+        better.unwrap_or(Decision { advised: used, why: AdviceReason::NoComparison { is_reference: false } })
     }
 
     fn if_clearly_faster(
@@ -150,7 +158,7 @@ impl<'c, 'a> Decision<'c, 'a> {
     ) -> Option<Decision<'c, 'a>> {
         let ratio = candidates.ratio(base, used)?;
         let is_faster = ratio.significance() == Some(Significance::Faster);
-        is_faster.then_some(Decision { used, why: AdviceReason::Faster { base, ratio } })
+        is_faster.then_some(Decision { advised: used, why: AdviceReason::Faster { base, ratio } })
     }
 }
 
@@ -173,30 +181,36 @@ impl Advice {
             let open = words::plural(open, "trial");
             let why = format!("{open} may be the fastest and {need} 1 more round for an interval");
             let sentence = format!("{condition}: no advice: {why}");
-            return Some(Advice { ranking, condition, sentence, by_language, ..Advice::default() });
+            return Some(Advice {
+                ranking_index: ranking,
+                condition,
+                sentence,
+                by_language,
+                ..Advice::default()
+            });
         };
-        let Decision { used, why } = Decision::decide(candidates, fastest);
+        let Decision { advised: used, why } = Decision::decide(candidates, fastest);
         let (mut against, mut step) = (None, None);
         if let AdviceReason::Faster { base, ratio } = &why {
-            against = Some(AdviceAgainst { name: base.row.name.clone(), ratio: *ratio });
+            against = Some(SlowerBaseline { name: base.row.name.clone(), ratio: *ratio });
             step = candidates.find_simpler(used, base);
         }
         let tied = candidates.tied_names(used);
         let sentence = sentence::advice_sentence(used, &why, fastest, tied.len(), step.as_ref());
         Some(Advice {
-            ranking,
+            ranking_index: ranking,
             action: Some(why.action()),
             sentence: format!("{condition}: {} {sentence}", why.action()),
             condition,
             advised_trial: Some(used.row.index),
-            name: Some(used.row.name.clone()),
+            advised_name: Some(used.row.name.clone()),
             tied,
-            against,
+            slower_baseline: against,
             cheaper: step.map(|it| CheaperTrial {
                 index: it.measured.row.index,
                 name: it.measured.row.name.clone(),
                 ratio: it.ratio,
-                without: it.without,
+                spared_needs: it.spared_needs,
             }),
             code: used.snippets(),
             by_language,

@@ -17,11 +17,13 @@ pub(super) fn advice_sentence(
     let what = trial_words(used);
     let tie = tie_words(used, fastest, tied);
     match why {
-        AdviceReason::Itself { is_reference: true } if tied == 0 => {
+        AdviceReason::NoComparison { is_reference: true } if tied == 0 => {
             format!("{what}: the reference itself is the fastest")
         }
-        AdviceReason::Itself { .. } if tied == 0 => format!("{what}: nothing that was measured is faster"),
-        AdviceReason::Itself { .. } => {
+        AdviceReason::NoComparison { .. } if tied == 0 => {
+            format!("{what}: nothing that was measured is faster")
+        }
+        AdviceReason::NoComparison { .. } => {
             format!("{what}: nothing that was measured is faster beyond doubt{tie}")
         }
         AdviceReason::Faster { base, ratio } => {
@@ -40,7 +42,7 @@ pub(super) fn advice_sentence(
 }
 
 /// The number of trials that tie with the advised trial. If another trial has the best median, also
-/// its name and that it is less simple.
+/// the name of that trial, and that it is less simple.
 fn tie_words(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> String {
     if used.is_same_trial(fastest) {
         return if tied == 0 { String::new() } else { format!("; it ties with {tied} more") };
@@ -54,7 +56,7 @@ fn tie_words(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> Stri
 
 fn cheaper_words(step: &SimplerTrial) -> String {
     let (what, times) = (trial_words(step.measured), words::ratio_words(step.ratio));
-    format!("; {what} would already give {times} times without {}", joined_with(&step.without, "or"))
+    format!("; {what} would already give {times} times without {}", joined_with(&step.spared_needs, "or"))
 }
 
 /// Why the baseline is kept: the other trial is slower or ties, or too few rounds hold both.
@@ -103,7 +105,9 @@ fn setting_words(name: &str, value: u64, measured: &MeasuredTrial) -> Option<Str
             Some(format!("{} × {} buffers", measured.param_or_one("buffers"), spaced_unit(spelled)))
         }
         "buffer" => Some(format!("{} buffers", spaced_unit(spelled))),
-        "buffers" if measured.trial.trial.id.params.0.keys().any(|name| Params::short(name) == "buffer") => {
+        "buffers"
+            if measured.trial.trial.id.params.0.keys().any(|name| Params::short_name(name) == "buffer") =>
+        {
             None
         }
         "threads" | "readers" => (value > 1).then(|| format!("{value} {short}")),

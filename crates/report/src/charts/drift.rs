@@ -11,10 +11,10 @@ use readlab_analysis::stats::{float, median, quantile};
 use readlab_model::trial::CacheState;
 use std::collections::BTreeMap;
 
-/// Deviations above this share of the median are drawn at the edge of the strip.
-const DEVIATION_MAX: f64 = 0.5;
-/// The scale is chosen so that this share of all rounds is within the strips. The other rounds are
-/// drawn at the edge.
+/// The scale extends at most to this deviation, as a share of the median.
+const SCALE_SHARE_MAX: f64 = 0.5;
+/// The scale is chosen so that this share of all rounds is within the strips. Rounds beyond the
+/// scale are drawn at the edge.
 const SHARE_WITHIN_STRIPS: f64 = 0.95;
 const DRIFT_STRIP_HEIGHT: f64 = 18.0;
 /// The scale extends at least to this deviation, as a share of the median.
@@ -32,7 +32,7 @@ pub(in super::super) fn drift(ranking: &Ranking, number: usize) -> Option<Chart>
     let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::from_row).collect();
     let mut shares: Vec<f64> = tracks.iter().flat_map(|it| &it.rounds).map(|it| it.2.abs()).collect();
     shares.sort_unstable_by(f64::total_cmp);
-    let reach = quantile(&shares, SHARE_WITHIN_STRIPS).clamp(SCALE_SHARE_MIN, DEVIATION_MAX);
+    let reach = quantile(&shares, SHARE_WITHIN_STRIPS).clamp(SCALE_SHARE_MIN, SCALE_SHARE_MAX);
     let last = tracks.iter().filter_map(|track| track.rounds.last()).map(|(round, _, _)| *round).max()?;
     let across = Scale::linear([0.0, f64::from(last)], [2.0, WIDTH - 2.0]);
     let rows = tracks.iter().map(|track| track.chart_row(&across, reach, ranking.state));

@@ -7,7 +7,7 @@
 use super::super::palette::language_class;
 use super::super::row_pairs::{RowPair, RowPairs};
 use super::super::svg::{self, Quantity, Scale};
-use super::legend::{Key, KeyMark};
+use super::legend::{KeyMark, LegendKey};
 use super::rows::{ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use super::{Chart, STRIP_SIZE, strip, strip_axis, strip_grid, values_with_room};
 use readlab_system::markup::Element;
@@ -31,10 +31,13 @@ impl<'a> Dumbbells<'a> {
     pub(in super::super) fn chart(&self, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
         let rows = self.pairs.pairs.iter().map(|pair| {
-            ChartRow::new(pair.to, pair.words(), marks(pair, &scale, STRIP_TOP + STRIP_HEIGHT / 2.0))
+            ChartRow::new(pair.second_row, pair.words(), marks(pair, &scale, STRIP_TOP + STRIP_HEIGHT / 2.0))
         });
         let [from, to] = &self.pairs.end_names;
-        let keys = [Key::new(KeyMark::Square, "solid key", from), Key::new(KeyMark::Disc, "solid key", to)];
+        let keys = [
+            LegendKey::new(KeyMark::Square, "solid key", from),
+            LegendKey::new(KeyMark::Disc, "solid key", to),
+        ];
         let chart = RowsChart::new(rows, keys).with_axis(&scale, self.quantity());
         let description = format!("From {from} to {to}: {}.", chart.values_text());
         chart.into_chart(slug, self.pairs.title.clone(), description)
@@ -52,7 +55,7 @@ impl<'a> Dumbbells<'a> {
         let grid = strip_grid("grid", &scale, ticks(&scale));
         let drawn = |pair: &RowPair| {
             let marks = marks(pair, &scale, STRIP_SIZE[1] / 2.0);
-            strip(language_class(&pair.to.language), [vec![grid.clone()], marks].concat())
+            strip(language_class(&pair.second_row.language), [vec![grid.clone()], marks].concat())
         };
         self.pairs.pairs.iter().map(drawn).collect()
     }

@@ -5,7 +5,7 @@ use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::super::words;
 use super::Chart;
-use super::legend::{Key, KeyMark};
+use super::legend::{KeyMark, LegendKey};
 use super::rows::{ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use readlab_analysis::stats::float;
 use readlab_model::sample::Meter;
@@ -19,9 +19,9 @@ pub(in super::super) fn effort(ranking: &Ranking, number: usize) -> Option<Chart
         .reduce(f64::max)?;
     let scale = Scale::linear([0.0, longest * 1.02], [0.0, WIDTH]);
     let keys = [
-        Key::new(KeyMark::Square, "user key", "CPU, user"),
-        Key::new(KeyMark::Square, "system key", "CPU, kernel"),
-        Key::new(KeyMark::Line, "wall", "wall time"),
+        LegendKey::new(KeyMark::Square, "user key", "CPU, user"),
+        LegendKey::new(KeyMark::Square, "system key", "CPU, kernel"),
+        LegendKey::new(KeyMark::Line, "wall", "wall time"),
     ];
     let rows = known.iter().map(|row| chart_row(row, &scale));
     let chart = RowsChart::new(rows, keys).with_axis(&scale, Quantity::Time);
@@ -45,5 +45,5 @@ fn chart_row<'a>(row: &'a RankingRow, scale: &Scale) -> ChartRow<'a> {
         svg::bar("system", [user, STRIP_TOP], [system, STRIP_HEIGHT]),
         svg::line("wall", [end, STRIP_TOP - 2.0], [end, STRIP_TOP + STRIP_HEIGHT + 2.0]),
     ];
-    ChartRow::new(row, row.cores.map_or_else(|| words::NONE.to_owned(), words::cores_words), marks)
+    ChartRow::new(row, row.busy_processors.map_or_else(|| words::NONE.to_owned(), words::cores_words), marks)
 }

@@ -7,7 +7,7 @@
 
 use super::super::palette::language_class;
 use super::super::svg::{self, Scale};
-use super::legend::{Key, KeyMark};
+use super::legend::{KeyMark, LegendKey};
 use super::rows::{ChartRow, ROW_PITCH, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use super::{Chart, STRIP_SIZE, strip, strip_axis, strip_grid, values_with_room};
 use readlab_analysis::stats::Interval;
@@ -90,14 +90,14 @@ impl<'a> Forest<'a> {
     }
 
     /// The meanings of the kinds of points in this plot.
-    fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<LegendKey> {
         let all = [
             (PointKind::Clear, KeyMark::Disc, "solid key", "clearly different"),
             (PointKind::Unclear, KeyMark::Disc, "hollow key", "tie, or no interval"),
             (PointKind::Baseline, KeyMark::Diamond, "solid key", "baseline"),
         ];
         let shown = all.into_iter().filter(|(it, ..)| self.rows.iter().any(|row| row.point_kind == *it));
-        shown.map(|(_, mark, class, text)| Key::new(mark, class, text)).collect()
+        shown.map(|(_, mark, class, text)| LegendKey::new(mark, class, text)).collect()
     }
 
     /// The scale of the strips with labels, for the head of a column.

@@ -4,10 +4,10 @@ use super::super::name::MethodLabel;
 use super::super::svg::{self, Quantity, Scale};
 use super::super::words::grouped;
 use super::Chart;
-use super::legend::{Key, KeyMark};
+use super::legend::{KeyMark, LegendKey};
 use super::rows::{ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use readlab_analysis::stats::float;
-use readlab_record::Spread;
+use readlab_record::Distribution;
 
 /// The smallest ratio between the ends of the scale.
 const SCALE_RATIO_MIN: f64 = 64.0;
@@ -17,7 +17,7 @@ const BAR_HALF_WIDTH_MIN: f64 = 2.5;
 pub(in super::super) struct Histogram<'a> {
     pub(in super::super) label: MethodLabel<'a>,
     /// The distribution of the values. Zeros are not drawn, because the scale is logarithmic.
-    pub(in super::super) spread: Spread,
+    pub(in super::super) spread: Distribution,
 }
 
 /// The chart; `None` where no value is above zero.
@@ -30,7 +30,10 @@ pub(in super::super) fn histogram(
     let buckets = || histograms.iter().flat_map(|it| drawable_buckets(&it.spread));
     let (low, high) = (buckets().map(|[from, _]| from).min()?, buckets().map(|[from, _]| from).max()?);
     let scale = Scale::logarithmic(domain(float(low), float(high) * 2.0), [0.0, WIDTH]);
-    let keys = [Key::new(KeyMark::Square, "bar key", "calls"), Key::new(KeyMark::Line, "wall", "median")];
+    let keys = [
+        LegendKey::new(KeyMark::Square, "bar key", "calls"),
+        LegendKey::new(KeyMark::Line, "wall", "median"),
+    ];
     let rows = histograms.iter().map(|it| chart_row(it, quantity, &scale));
     let chart = RowsChart::new(rows, keys).with_axis(&scale, quantity);
     let described = |it: &Histogram| {
@@ -49,13 +52,13 @@ fn domain(low: f64, high: f64) -> [f64; 2] {
 }
 
 /// The buckets above zero, which a logarithmic scale can show.
-fn drawable_buckets(spread: &Spread) -> impl Iterator<Item = [u64; 2]> {
+fn drawable_buckets(spread: &Distribution) -> impl Iterator<Item = [u64; 2]> {
     spread.buckets.iter().copied().filter(|[from, count]| *from > 0 && *count > 0)
 }
 
 fn chart_row<'a>(histogram: &Histogram<'a>, quantity: Quantity, scale: &Scale) -> ChartRow<'a> {
     let mut marks = Vec::new();
-    let Spread { n, p50, least, most: largest, .. } = histogram.spread;
+    let Distribution { n, p50, least, most: largest, .. } = histogram.spread;
     let most = drawable_buckets(&histogram.spread).map(|[_, count]| count).max().unwrap_or(1);
     for [from, count] in drawable_buckets(&histogram.spread) {
         // The bar of the last bucket ends at the largest value.
@@ -80,7 +83,7 @@ mod tests {
 
     #[test]
     fn equal_calls_are_a_narrow_bar_within_the_scale() {
-        let spread = Spread::from_numbers(vec![262_144; 100]);
+        let spread = Distribution::from_numbers(vec![262_144; 100]);
         let label =
             MethodLabel { trial: TrialIndex::new(0), short_name: "read", name: "read", language: "Rust" };
         let row = Histogram { label, spread };

@@ -6,17 +6,17 @@ use super::super::fleet::FleetView;
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg;
 use super::Chart;
-use super::legend::{Key, KeyMark};
+use super::legend::{KeyMark, LegendKey};
 use super::rows::{ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use readlab_analysis::fleet::MethodEffects;
-use readlab_analysis::stats::count;
+use readlab_analysis::stats::count_as_float;
 use readlab_system::markup::Element;
 
 /// Largest number of cells in a row. If there are more ranks, those that differ most are drawn.
 const CELLS_MAX: usize = 64;
 
-/// The shades of the cells, each with the lowest ratio that has the shade, and its text in the
-/// legend.
+/// The shades of the cells, each with the lowest ratio that has this shade, and with the text of
+/// the shade in the legend.
 const SHADES: [Shade; 5] = [
     Shade { ratio_min: 0.0, class: "heat-0", words: "below 0.97 ×" },
     Shade { ratio_min: 0.97, class: "heat-1", words: "as long as the others" },
@@ -44,7 +44,7 @@ pub(in super::super) fn hosts(view: &FleetView, ranking: &Ranking, slug: String)
         .iter()
         .map(|(row, effects)| ChartRow::new(*row, slowest_rank_words(view, effects), cells(effects, &ranks)));
     let chart = RowsChart {
-        keys: SHADES.map(|it| Key::new(KeyMark::Square, it.class, it.words)).to_vec(),
+        keys: SHADES.map(|it| LegendKey::new(KeyMark::Square, it.class, it.words)).to_vec(),
         end_labels: end_labels(&ranks),
         legend_top: 10.0,
         ..RowsChart::new(rows, [])
@@ -81,7 +81,8 @@ fn cells(effects: &MethodEffects, ranks: &[usize]) -> Vec<Element> {
     let cell = |(at, rank): (usize, &usize)| {
         let ratio = effects.ratios.get(*rank).copied().unwrap_or(f64::NAN);
         let shade = SHADES.iter().rfind(|shade| ratio >= shade.ratio_min)?;
-        let [left, right] = [at, at + 1].map(|edge| WIDTH * count(edge) / count(ranks.len()));
+        let [left, right] =
+            [at, at + 1].map(|edge| WIDTH * count_as_float(edge) / count_as_float(ranks.len()));
         // A gap between cells, if there is room for one.
         let wide = (right - left - 1.0).max((right - left) / 2.0);
         Some(svg::bar(shade.class, [left, STRIP_TOP], [wide, STRIP_HEIGHT]))

@@ -4,7 +4,7 @@
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
-use super::legend::{Key, KeyMark};
+use super::legend::{KeyMark, LegendKey};
 use super::rows::{ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
 use readlab_analysis::latency::Quantile;
 use readlab_analysis::stats::float;
@@ -23,13 +23,14 @@ struct TimedMethod<'a> {
 /// The chart; `None` where no single reads were timed.
 pub(in super::super) fn latency(ranking: &Ranking, number: usize) -> Option<Chart> {
     let timed: Vec<TimedMethod> = ranking.rows.iter().filter_map(TimedMethod::from_row).collect();
-    let ends = || timed.iter().flat_map(|it| [it.p50, it.highest.unwrap_or(it.p99)]).map(|it| float(it.ns));
+    let ends =
+        || timed.iter().flat_map(|it| [it.p50, it.highest.unwrap_or(it.p99)]).map(|it| float(it.latency_ns));
     let (low, high) = (ends().reduce(f64::min)?, ends().reduce(f64::max)?);
     let scale = Scale::logarithmic([low / 1.2, high * 1.2], [6.0, WIDTH - 6.0]);
     let keys = [
-        Key::new(KeyMark::Disc, "solid key", "p50"),
-        Key::new(KeyMark::Square, "solid key", "p99"),
-        Key::new(KeyMark::Diamond, "solid key", "the highest that the reads show, up to p99.99"),
+        LegendKey::new(KeyMark::Disc, "solid key", "p50"),
+        LegendKey::new(KeyMark::Square, "solid key", "p99"),
+        LegendKey::new(KeyMark::Diamond, "solid key", "the highest that the reads show, up to p99.99"),
     ];
     let chart =
         RowsChart::new(timed.iter().map(|it| it.chart_row(&scale)), keys).with_axis(&scale, Quantity::Time);
@@ -49,17 +50,21 @@ impl<'a> TimedMethod<'a> {
 
     fn chart_row(&self, scale: &Scale) -> ChartRow<'a> {
         let y = STRIP_TOP + STRIP_HEIGHT / 2.0;
-        let at = |it: &Quantile| scale.at(float(it.ns));
+        let at = |it: &Quantile| scale.at(float(it.latency_ns));
         let (p50, p99, highest) = (at(self.p50), at(self.p99), self.highest.map(at));
         let span = svg::line("span", [p50, y], [highest.unwrap_or(p99), y]);
         let mut marks = vec![span, svg::disc("solid", [p50, y], 4.5), svg::square("solid", [p99, y], 4.0)];
         marks.extend(highest.map(|x| svg::diamond("solid", [x, y], 5.0)));
-        ChartRow::new(self.row, format!("{} · {}", Nanos(self.p50.ns), Nanos(self.p99.ns)), marks)
+        ChartRow::new(
+            self.row,
+            format!("{} · {}", Nanos(self.p50.latency_ns), Nanos(self.p99.latency_ns)),
+            marks,
+        )
     }
 
     fn words(&self) -> String {
         let quantiles = [self.p50, self.p99].into_iter().chain(self.highest);
-        let named = quantiles.map(|it| format!("{} {}", it.name, Nanos(it.ns)));
+        let named = quantiles.map(|it| format!("{} {}", it.name, Nanos(it.latency_ns)));
         once(self.row.short_name.clone()).chain(named).collect::<Vec<_>>().join(" ")
     }
 }

@@ -4,7 +4,7 @@ use super::super::groups;
 use super::super::palette::language_class;
 use super::super::svg;
 use super::rows::WIDTH;
-use readlab_analysis::stats::count;
+use readlab_analysis::stats::count_as_float;
 use readlab_system::markup::Element;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) enum KeyMark {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct LegendKey {
     pub(super) mark: KeyMark,
     pub(super) class: String,
     pub(super) text: String,
@@ -34,9 +34,9 @@ pub(super) struct Legend {
     pub(super) bottom: f64,
 }
 
-impl Key {
-    pub(super) fn new(mark: KeyMark, class: &str, text: &str) -> Key {
-        Key { mark, class: class.to_owned(), text: text.to_owned() }
+impl LegendKey {
+    pub(super) fn new(mark: KeyMark, class: &str, text: &str) -> LegendKey {
+        LegendKey { mark, class: class.to_owned(), text: text.to_owned() }
     }
 
     fn elements(&self, [x, base]: [f64; 2]) -> [Element; 2] {
@@ -51,21 +51,21 @@ impl Key {
     }
 }
 
-/// One entry for each language, in the order of first appearance.
-pub(super) fn language_keys<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Key> {
+/// One entry for each language, in the order in which the languages first appear.
+pub(super) fn language_keys<'a>(names: impl Iterator<Item = &'a str>) -> Vec<LegendKey> {
     let names = groups::firsts(names, |name| *name).into_iter();
     let class = |name| format!("solid {}", language_class(name));
-    names.map(|name| Key::new(KeyMark::Square, &class(name), name)).collect()
+    names.map(|name| LegendKey::new(KeyMark::Square, &class(name), name)).collect()
 }
 
 impl Legend {
     /// Lays out the entries from the left, in as many lines as needed; the first line starts at
     /// `top`.
-    pub(super) fn at(top: f64, keys: &[Key]) -> Legend {
+    pub(super) fn at(top: f64, keys: &[LegendKey]) -> Legend {
         let (mut x, mut base) = (0.0, top + LINE_HEIGHT);
         let mut marks = Vec::new();
         for key in keys {
-            let wide = MARK_WIDTH + count(key.text.chars().count()) * LETTER_WIDTH;
+            let wide = MARK_WIDTH + count_as_float(key.text.chars().count()) * LETTER_WIDTH;
             if x > 0.0 && x + wide > WIDTH {
                 (x, base) = (0.0, base + LINE_HEIGHT);
             }
@@ -86,7 +86,7 @@ mod tests {
         let classes: Vec<&str> = keys.iter().map(|key| key.class.as_str()).collect();
         assert_eq!(classes, ["solid rust", "solid c", "solid other"]);
         let one = Legend::at(0.0, &keys).bottom;
-        let many: Vec<Key> = (0..30).map(|_| keys[0].clone()).collect();
+        let many: Vec<LegendKey> = (0..30).map(|_| keys[0].clone()).collect();
         assert!(Legend::at(0.0, &many).bottom > one + LINE_HEIGHT);
     }
 }

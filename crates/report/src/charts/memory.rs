@@ -2,14 +2,14 @@
 //! reads, against the memory divided by the working set. The cold state is at the left end, the
 //! warm state at the right end.
 //!
-//! Colour means the language, so the lines are numbered, and the legend names the method of each
-//! number.
+//! The colour of a line shows the language, so the lines are also numbered, and the legend names
+//! the method of each number.
 
 use super::super::memory::{MemoryMethod, MemoryView, MethodPoint, level_words};
 use super::super::palette::language_class;
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
-use super::legend::{Key, KeyMark, Legend};
+use super::legend::{KeyMark, Legend, LegendKey};
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use readlab_analysis::memory::MemoryLevel;
 use readlab_analysis::stats::{Interval, float};
@@ -52,7 +52,7 @@ const PLOTTED_QUANTITIES: [PlottedQuantity; 2] = [
         quantity: Quantity::Time,
         value: |point| {
             let p99 = point.p99.as_ref()?;
-            Some((float(p99.ns), p99.ci95))
+            Some((float(p99.latency_ns), p99.ci95))
         },
     },
 ];
@@ -82,10 +82,10 @@ struct MemoryPlot<'a> {
     view: &'a MemoryView,
     measured: &'a PlottedQuantity,
     lines: Vec<MethodLine<'a>>,
-    across: Scale,
+    x_scale: Scale,
     /// The position of the warm state on the horizontal scale, as a share of the working set.
     warm_share: f64,
-    up: Scale,
+    y_scale: Scale,
 }
 
 impl<'a> MemoryPlot<'a> {
@@ -93,8 +93,8 @@ impl<'a> MemoryPlot<'a> {
     fn new(view: &'a MemoryView, measured: &'a PlottedQuantity) -> Option<MemoryPlot<'a>> {
         let mut lines: Vec<MethodLine> =
             view.methods.iter().filter_map(|method| MethodLine::new(method, measured)).collect();
-        // Methods that are the fastest at some level come first. In both groups, the order is that
-        // of the rates with the most memory.
+        // Methods that are the fastest at some level come first. Among these methods, and among the
+        // others, the order is that of the rates with the most memory.
         let last_rate = |line: &MethodLine| line.method.points.last().map_or(0.0, |point| point.bytes_per_s);
         lines.sort_by(|a, b| {
             b.method
@@ -116,17 +116,17 @@ impl<'a> MemoryPlot<'a> {
         };
         // The numbers of the lines are right of their last points.
         let across = Scale::linear([0.0, warm_share], [LEFT + 12.0, RIGHT - 20.0]);
-        Some(MemoryPlot { view, measured, lines, across, warm_share, up })
+        Some(MemoryPlot { view, measured, lines, x_scale: across, warm_share, y_scale: up })
     }
 
     fn x(&self, level: MemoryLevel) -> f64 {
-        self.across.at(level.share().unwrap_or(self.warm_share))
+        self.x_scale.at(level.share().unwrap_or(self.warm_share))
     }
 
     fn chart(&self, slug: String) -> Chart {
         let ticks: Vec<(f64, String)> =
             self.view.levels.iter().map(|level| (self.x(*level), level_words(*level))).collect();
-        let mut marks = plot::frame(&self.up, self.measured.quantity, &ticks, "memory ÷ working set");
+        let mut marks = plot::frame(&self.y_scale, self.measured.quantity, &ticks, "memory ÷ working set");
         marks.extend(self.crossing_line());
         marks.extend(self.lines.iter().flat_map(|line| self.line_marks(line)));
         marks.extend(self.line_numbers());
@@ -150,20 +150,20 @@ impl<'a> MemoryPlot<'a> {
             let [below, above] = crossing.levels.map(|level| self.x(level));
             f64::midpoint(below, above)
         };
-        let x = crossing.crossing_share.map_or_else(middle, |share| self.across.at(share));
+        let x = crossing.crossing_share.map_or_else(middle, |share| self.x_scale.at(share));
         Some(svg::line("bound", [x, TOP], [x, BOTTOM]))
     }
 
     fn line_marks(&self, line: &MethodLine) -> Vec<Element> {
         let mut marks = Vec::new();
-        let place = |point: &LinePoint| [self.x(point.level), self.up.at(point.value)];
+        let place = |point: &LinePoint| [self.x(point.level), self.y_scale.at(point.value)];
         for point in &line.points {
-            let ends = point.interval.map(|it| [self.up.at(it.high), self.up.at(it.low)]);
+            let ends = point.interval.map(|it| [self.y_scale.at(it.high), self.y_scale.at(it.low)]);
             marks.extend(ends.map(|ends| svg::whisker("interval", ends, self.x(point.level), true)));
         }
         let places: Vec<[f64; 2]> = line.points.iter().map(place).collect();
         let coloured = svg::polyline("curve", &places).into_iter().chain([svg::dots("curve-dots", places)]);
-        marks.push(element("g").class(language_class(&line.method.language)).all(coloured));
+        marks.push(element("g").class(language_class(&line.method.language)).with_all(coloured));
         marks
     }
 
@@ -172,7 +172,7 @@ impl<'a> MemoryPlot<'a> {
     fn line_numbers(&self) -> Vec<Element> {
         let end = |(number, line): (usize, &MethodLine)| {
             let last = line.points.last()?;
-            Some((number, [self.x(last.level), self.up.at(last.value)]))
+            Some((number, [self.x(last.level), self.y_scale.at(last.value)]))
         };
         let mut ends: Vec<(usize, [f64; 2])> = (1..).zip(&self.lines).filter_map(end).collect();
         ends.sort_by(|(_, a), (_, b)| a[1].total_cmp(&b[1]));
@@ -185,14 +185,14 @@ impl<'a> MemoryPlot<'a> {
         ends.into_iter().map(mark).collect()
     }
 
-    fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<LegendKey> {
         let key = |(number, line): (usize, &MethodLine)| {
             let class = format!("solid {}", language_class(&line.method.language));
-            Key::new(KeyMark::Disc, &class, &format!("{number} {}", line.method.short_name))
+            LegendKey::new(KeyMark::Disc, &class, &format!("{number} {}", line.method.short_name))
         };
-        let mut keys: Vec<Key> = (1..).zip(&self.lines).map(key).collect();
+        let mut keys: Vec<LegendKey> = (1..).zip(&self.lines).map(key).collect();
         if self.crossing_line().is_some() {
-            keys.push(Key::new(KeyMark::Line, "bound", "where the fastest method changes"));
+            keys.push(LegendKey::new(KeyMark::Line, "bound", "where the fastest method changes"));
         }
         keys
     }

@@ -32,7 +32,7 @@ pub(super) use sweep::{device_shares, rates_by_size, times_by_size, write_and_re
 
 use super::palette;
 use super::svg::{self, Scale};
-use readlab_system::markup::{self, Element, element, words};
+use readlab_system::markup::{self, Element, element, text_element};
 
 /// Space around a chart in its own file.
 const MARGIN: f64 = 20.0;
@@ -57,7 +57,7 @@ impl Chart {
         self.svg(&view, None, Vec::new())
     }
 
-    pub(super) fn standalone(self) -> String {
+    pub(super) fn standalone_svg(self) -> String {
         let [width, height] = self.size;
         let (left, top) = (-MARGIN, -MARGIN - TITLE_HEIGHT);
         let (width, height) = (width + 2.0 * MARGIN, (height + 2.0 * MARGIN + TITLE_HEIGHT).ceil());
@@ -66,7 +66,7 @@ impl Chart {
         let front = vec![
             element("style").text(&palette::standalone_style().replace('\n', " ")),
             paper.set("width", width).set("height", height),
-            words("text", &self.title).class("title").set("x", 0).set("y", -TITLE_HEIGHT),
+            text_element("text", &self.title).class("title").set("x", 0).set("y", -TITLE_HEIGHT),
         ];
         markup::picture(self.svg(&view, Some([width, height]), front))
     }
@@ -78,10 +78,10 @@ impl Chart {
             .set("viewBox", view)
             .set_if_some("width", size.map(|[width, _]| width))
             .set_if_some("height", size.map(|[_, height]| height))
-            .with(words("title", &self.title).set("id", &ids[0]))
-            .with(words("desc", &self.description).set("id", &ids[1]))
-            .all(front)
-            .all(self.marks)
+            .with(text_element("title", &self.title).set("id", &ids[0]))
+            .with(text_element("desc", &self.description).set("id", &ids[1]))
+            .with_all(front)
+            .with_all(self.marks)
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) const STRIP_SIZE: [f64; 2] = [260.0, 22.0];
 fn strip(class: &str, marks: impl IntoIterator<Item = Element>) -> Element {
     let [width, height] = STRIP_SIZE;
     let svg = element("svg").class(&format!("chart strip {class}")).set("aria-hidden", "true");
-    svg.set("viewBox", format!("0 0 {width} {height}")).all(marks)
+    svg.set("viewBox", format!("0 0 {width} {height}")).with_all(marks)
 }
 
 /// The labels of values above the strips of a column.

@@ -1,7 +1,7 @@
 //! The frame of charts with two axes, and three such charts: the rate of a method over the values
 //! of a parameter; the rate by the number of ranks or readers, with the fitted law up to twice the
-//! measured number; and the line through machines, with diamonds at the points of the line that
-//! have the numbers of other cases.
+//! measured number; and the straight line through the numbers of machines, with a diamond where the
+//! line reaches the number of another case.
 
 use super::super::comparison::measure_text;
 use super::super::curve::{Curve, CurvePoint};
@@ -9,10 +9,10 @@ use super::super::palette::language_class;
 use super::super::scaling::ScalingView;
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
-use super::legend::{self, Key, KeyMark, Legend};
+use super::legend::{self, KeyMark, Legend, LegendKey};
 use readlab_analysis::compare::{Fit, Unit};
 use readlab_analysis::scaling::LawPoint;
-use readlab_analysis::stats::{count, float};
+use readlab_analysis::stats::{count_as_float, float};
 use readlab_system::markup::{Element, element};
 
 /// Width of a chart with two axes.
@@ -46,7 +46,7 @@ fn bottom_labels(ticks: &[(f64, String)], title: &str) -> Vec<Element> {
     let mut free_from = f64::NEG_INFINITY;
     let mut marks = Vec::new();
     for (x, name) in ticks {
-        let half = count(name.chars().count()) * LETTER_WIDTH / 2.0;
+        let half = count_as_float(name.chars().count()) * LETTER_WIDTH / 2.0;
         marks.push(svg::line("grid", [*x, BOTTOM], [*x, BOTTOM + 4.0]));
         if x - half > free_from {
             marks.push(svg::text("tick middle", [*x, BOTTOM + 17.0], name));
@@ -75,7 +75,7 @@ pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
         marks.extend(ends.map(|ends| svg::whisker("interval", ends, x(point), true)));
     }
     let coloured = svg::polyline("curve", &points).into_iter().chain([svg::dots("curve-dots", points)]);
-    marks.push(element("g").class(language_class(&curve.language)).all(coloured));
+    marks.push(element("g").class(language_class(&curve.language)).with_all(coloured));
     let legend = Legend::at(HEIGHT, &legend::language_keys(std::iter::once(curve.language.as_str())));
     marks.extend(legend.marks);
     let described = curve.points.iter().map(|point| format!("{} {}", point.spelled_value, point.rate));
@@ -132,7 +132,7 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     }
     let dots = svg::dots("curve-dots", points.iter().map(|point| place(point.count, point.rate)));
     let class = language_class(&view.language);
-    marks.push(element("g").class(class).all(vec![dots]));
+    marks.push(element("g").class(class).with_all(vec![dots]));
     let legend = Legend::at(HEIGHT, &scaling_keys(class, !law.is_empty()));
     marks.extend(legend.marks);
     Chart {
@@ -144,12 +144,12 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     }
 }
 
-fn scaling_keys(class: &str, has_law: bool) -> Vec<Key> {
-    let measured = Key::new(KeyMark::Disc, &format!("solid {class}"), "measured");
-    let mut keys = vec![measured, Key::new(KeyMark::Line, "robust", "perfect scaling")];
+fn scaling_keys(class: &str, has_law: bool) -> Vec<LegendKey> {
+    let measured = LegendKey::new(KeyMark::Disc, &format!("solid {class}"), "measured");
+    let mut keys = vec![measured, LegendKey::new(KeyMark::Line, "robust", "perfect scaling")];
     if has_law {
-        keys.push(Key::new(KeyMark::Line, "fit", "the law"));
-        keys.push(Key::new(KeyMark::Line, "fill", "its 95 % interval"));
+        keys.push(LegendKey::new(KeyMark::Line, "fit", "the law"));
+        keys.push(LegendKey::new(KeyMark::Line, "fill", "its 95 % interval"));
     }
     keys
 }
@@ -162,8 +162,8 @@ pub(in super::super) fn machines_chart(fit: &Fit) -> Option<Chart> {
         Unit::BytesPerSecond => Quantity::Rate,
         Unit::Count => return None,
     };
-    let required = || fit.required.iter().filter_map(|it| Some((it.fact?, it.value)));
-    let places = || fit.points.iter().map(|it| (it.fact, it.value)).chain(required());
+    let required = || fit.required.iter().filter_map(|it| Some((it.fact_value?, it.measured_value)));
+    let places = || fit.points.iter().map(|it| (it.fact_value, it.measured_value)).chain(required());
     let ends = |of: fn((f64, f64)) -> f64| {
         let values = || places().map(of).filter(|it| it.is_finite());
         Some([values().reduce(f64::min)?, values().reduce(f64::max)?])
@@ -181,13 +181,14 @@ pub(in super::super) fn machines_chart(fit: &Fit) -> Option<Chart> {
         marks.push(svg::diamond("edge", [across.at(fact), up.at(value)], 4.0));
     }
     for point in &fit.points {
-        let [x, y] = [across.at(point.fact), up.at(point.value)];
+        let [x, y] = [across.at(point.fact_value), up.at(point.measured_value)];
         marks.push(svg::disc("solid other", [x, y], 4.0));
         marks.push(svg::text("tick middle", [x, y - 9.0], &point.machine));
     }
     let points = fit.points.iter();
-    let points =
-        points.map(|it| format!("{} at {}: {}", it.machine, it.fact, measure_text(fit.measure, it.value)));
+    let points = points.map(|it| {
+        format!("{} at {}: {}", it.machine, it.fact_value, measure_text(fit.measure, it.measured_value))
+    });
     let description = format!(
         "{}. Diamonds: where the line reaches the numbers of other cases.",
         points.collect::<Vec<_>>().join("; ")

@@ -6,9 +6,9 @@ use super::super::limits::Bound;
 use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
-use super::legend::{Key, KeyMark};
+use super::legend::{KeyMark, LegendKey};
 use super::rows::{self, ChartRow, RowsChart, STRIP_HEIGHT, STRIP_TOP, WIDTH};
-use readlab_analysis::stats::{count, float};
+use readlab_analysis::stats::{count_as_float, float};
 use readlab_model::units::{Nanos, Throughput};
 use readlab_system::markup::Element;
 
@@ -34,28 +34,28 @@ pub(in super::super) fn ranking(ranking: &Ranking, number: usize) -> Option<Char
     Some(RowsChart { notes, legend_top, ..chart }.into_chart(slug, title, description))
 }
 
-/// The names of the limits with the lower ends of their lines, and the height that they take.
+/// The names of the limits with the lower ends of their lines, and the height of all names
+/// together.
 fn bound_names(ranking: &Ranking, scale: &Scale) -> (Vec<Element>, f64) {
-    let names = drawn_bounds(ranking).into_iter().map(|bound| BoundName {
-        at: scale.at(bound.rate.0),
-        text: format!("{} {}", bound.name, bound.rate),
-    });
+    let names = drawn_bounds(ranking)
+        .into_iter()
+        .map(|bound| BoundName { x: scale.at(bound.rate.0), text: format!("{} {}", bound.name, bound.rate) });
     let (mut marks, mut below) = (Vec::new(), 0.0);
     for (name, anchor) in ordered_and_anchored(names.collect()) {
         below += 15.0;
-        marks.push(svg::line("bound", [name.at, -4.0], [name.at, below - 8.0]));
+        marks.push(svg::line("bound", [name.x, -4.0], [name.x, below - 8.0]));
         let class = match anchor {
             Anchor::Start => "bound-name start",
             Anchor::End => "bound-name end",
         };
-        marks.push(svg::text(class, [name.at, below + 3.0], &name.text));
+        marks.push(svg::text(class, [name.x, below + 3.0], &name.text));
     }
     (marks, below + 6.0)
 }
 
 /// The name of a limit below the rows, and the coordinate of the limit's line.
 struct BoundName {
-    at: f64,
+    x: f64,
     text: String,
 }
 
@@ -69,10 +69,10 @@ enum Anchor {
 impl BoundName {
     /// The horizontal range that the name covers.
     fn span(&self, anchor: Anchor) -> [f64; 2] {
-        let wide = count(self.text.chars().count()) * rows::LETTER_WIDTH;
+        let wide = count_as_float(self.text.chars().count()) * rows::LETTER_WIDTH;
         match anchor {
-            Anchor::Start => [self.at, self.at + wide],
-            Anchor::End => [self.at - wide, self.at],
+            Anchor::Start => [self.x, self.x + wide],
+            Anchor::End => [self.x - wide, self.x],
         }
     }
 }
@@ -85,11 +85,11 @@ fn ordered_and_anchored(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
         let is_free = |at: usize, anchor: Anchor| {
             let [low, high] = names[at].span(anchor);
             let others = names.iter().enumerate().filter(|&(other, _)| other != at);
-            let crossed = others.map(|(_, it)| it.at).any(|x| x > low - 3.0 && x < high + 3.0);
+            let crossed = others.map(|(_, it)| it.x).any(|x| x > low - 3.0 && x < high + 3.0);
             low >= 0.0 && high <= WIDTH && !crossed
         };
         let both = (0..names.len()).flat_map(|at| [(at, Anchor::End), (at, Anchor::Start)]);
-        let fallback = if names[0].at > WIDTH / 2.0 { Anchor::End } else { Anchor::Start };
+        let fallback = if names[0].x > WIDTH / 2.0 { Anchor::End } else { Anchor::Start };
         let free = both.into_iter().find(|&(at, anchor)| is_free(at, anchor));
         let (at, anchor) = free.unwrap_or((0, fallback));
         ordered.push((names.remove(at), anchor));
@@ -98,7 +98,7 @@ fn ordered_and_anchored(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
 }
 
 /// The meanings of the marks in this chart.
-fn keys(ranking: &Ranking) -> impl Iterator<Item = Key> {
+fn keys(ranking: &Ranking) -> impl Iterator<Item = LegendKey> {
     let has_intervals = ranking.rows.iter().any(|row| row.wall.median_ci95.is_some());
     let all = [
         (true, KeyMark::Square, "bar key", "bar: median"),
@@ -107,7 +107,7 @@ fn keys(ranking: &Ranking) -> impl Iterator<Item = Key> {
         (!drawn_bounds(ranking).is_empty(), KeyMark::Line, "bound", "limit"),
     ];
     let shown = all.into_iter().filter(|(is_shown, ..)| *is_shown);
-    shown.map(|(_, mark, class, text)| Key::new(mark, class, text))
+    shown.map(|(_, mark, class, text)| LegendKey::new(mark, class, text))
 }
 
 fn has_rates(ranking: &Ranking) -> bool {
@@ -184,7 +184,7 @@ fn dot_values(values: impl Iterator<Item = f64>, most: usize) -> Vec<f64> {
     let mut shown: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     shown.sort_unstable_by(f64::total_cmp);
     if let (true, &[low, .., high]) = (shown.len() > most, &shown[..]) {
-        let step = (high - low) / count(most);
+        let step = (high - low) / count_as_float(most);
         shown.dedup_by_key(|value| ((*value - low) / step).floor());
     }
     shown
@@ -201,13 +201,13 @@ mod tests {
         for places in
             [&[400.0, 390.0, 380.0][..], &[10.0, 20.0, 430.0], &[200.0, 210.0], &[5.0, 100.0, 330.0, 439.0]]
         {
-            let names = places.iter().map(|&at| BoundName { at, text: text() }).collect();
+            let names = places.iter().map(|&at| BoundName { x: at, text: text() }).collect();
             let ordered = ordered_and_anchored(names);
             assert_eq!(ordered.len(), places.len());
             for (row, (name, anchor)) in ordered.iter().enumerate() {
                 let [low, high] = name.span(*anchor);
                 assert!(low >= 0.0 && high <= WIDTH, "{places:?}: {low} to {high}");
-                let lower = ordered[row + 1..].iter().map(|(name, _)| name.at);
+                let lower = ordered[row + 1..].iter().map(|(name, _)| name.x);
                 assert!(lower.into_iter().all(|x| x <= low || x >= high), "{places:?}: row {row}");
             }
         }

@@ -9,9 +9,9 @@ use super::super::name::MethodLabel;
 use super::super::palette::language_class;
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
-use super::legend::{self, Key, Legend};
-use readlab_analysis::stats::count;
-use readlab_system::markup::{Element, element, words};
+use super::legend::{self, Legend, LegendKey};
+use readlab_analysis::stats::count_as_float;
+use readlab_system::markup::{Element, element, text_element};
 use std::collections::BTreeSet;
 
 pub(super) const WIDTH: f64 = 440.0;
@@ -63,7 +63,7 @@ impl<'a> ChartRow<'a> {
     fn name_room(&self) -> NameRoom<'a> {
         // Bold letters are wider.
         let letter = if self.is_bold { LETTER_WIDTH * 1.06 } else { LETTER_WIDTH };
-        let letters = (WIDTH - self.indent()) / letter - count(self.value.chars().count()) - 2.0;
+        let letters = (WIDTH - self.indent()) / letter - count_as_float(self.value.chars().count()) - 2.0;
         NameRoom { name: self.short_name, letters_max: letters.max(0.0) as usize }
     }
 
@@ -72,22 +72,22 @@ impl<'a> ChartRow<'a> {
         let class = self.label.map_or("key", |label| language_class(label.language));
         let whole = self.label.map_or(self.short_name, |label| label.name);
         let name = svg::text(&format!("name start{strong}"), [self.indent(), TEXT_BASELINE], shown)
-            .all((whole != shown).then(|| words("title", whole)));
+            .with_all((whole != shown).then(|| text_element("title", whole)));
         let rank = (!self.rank.is_empty()).then(|| svg::text("rank start", [0.0, TEXT_BASELINE], &self.rank));
         element("g")
             .class(&format!("row {class}"))
             .set_if_some("data-trial", self.label.map(|label| label.trial))
             .set("transform", format!("translate(0,{})", svg::coordinate_text(row_top(at))))
-            .all(grid)
+            .with_all(grid)
             .with(name)
-            .all(rank)
+            .with_all(rank)
             .with(svg::text(&format!("value end{strong}"), [WIDTH, TEXT_BASELINE], &self.value))
-            .all(self.marks)
+            .with_all(self.marks)
     }
 }
 
 fn row_top(at: usize) -> f64 {
-    AXIS_HEIGHT + count(at) * ROW_PITCH
+    AXIS_HEIGHT + count_as_float(at) * ROW_PITCH
 }
 
 /// A chart of rows under an axis, with a legend below them.
@@ -95,7 +95,7 @@ fn row_top(at: usize) -> f64 {
 pub(super) struct RowsChart<'a> {
     pub(super) rows: Vec<ChartRow<'a>>,
     /// The entries of the legend: the colours of the languages first.
-    pub(super) keys: Vec<Key>,
+    pub(super) keys: Vec<LegendKey>,
     pub(super) axis: Vec<Element>,
     /// The coordinates of vertical lines through every row.
     pub(super) grid_xs: Vec<f64>,
@@ -109,7 +109,7 @@ pub(super) struct RowsChart<'a> {
 impl<'a> RowsChart<'a> {
     pub(super) fn new(
         rows: impl IntoIterator<Item = ChartRow<'a>>,
-        keys: impl IntoIterator<Item = Key>,
+        keys: impl IntoIterator<Item = LegendKey>,
     ) -> RowsChart<'a> {
         let rows: Vec<ChartRow> = rows.into_iter().collect();
         let languages = legend::language_keys(rows.iter().filter_map(|row| Some(row.label?.language)));
@@ -132,7 +132,8 @@ impl<'a> RowsChart<'a> {
         let end = row_top(self.rows.len());
         let legend = Legend::at(self.legend_top, &self.keys);
         let place = format!("translate(0,{})", svg::coordinate_text(end));
-        let foot = element("g").class("foot").set("transform", place).all(self.notes).all(legend.marks);
+        let foot =
+            element("g").class("foot").set("transform", place).with_all(self.notes).with_all(legend.marks);
         let rows = row_elements(self.rows, &self.grid_xs);
         let marks = self.axis.into_iter().chain(rows).chain(self.end_labels).chain([foot]).collect();
         Chart { slug, title, description, size: [WIDTH, end + legend.bottom], marks }
@@ -170,7 +171,7 @@ struct NameRoom<'a> {
     letters_max: usize,
 }
 
-/// A name is never cut to fewer letters, because it would be unrecognizable.
+/// A name is never cut to fewer letters: a shorter name would be unrecognizable.
 const LETTERS_MIN: usize = 8;
 
 /// The names as they are shown, in order. A name that fits is not cut. Other names are cut at the
@@ -220,16 +221,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(names: &[&str], letters: usize) -> Vec<String> {
+    fn shown_names(names: &[&str], letters: usize) -> Vec<String> {
         let names: Vec<NameRoom> = names.iter().map(|name| NameRoom { name, letters_max: letters }).collect();
         cut_names(&names)
     }
 
     #[test]
     fn names_are_cut_where_they_do_not_differ() {
-        assert_eq!(shown(&["mmap avx2", "read avx2 · buffer=64KiB"], 14), ["mmap avx2", "read avx2 · b…"]);
+        assert_eq!(
+            shown_names(&["mmap avx2", "read avx2 · buffer=64KiB"], 14),
+            ["mmap avx2", "read avx2 · b…"]
+        );
         let names = ["dataTask(with:) and a loop", "dataTask(with:) and forEach"];
-        assert_eq!(shown(&names, 16), ["dataTask… a loop", "dataTask…forEach"]);
+        assert_eq!(shown_names(&names, 16), ["dataTask… a loop", "dataTask…forEach"]);
     }
 
     proptest! {
@@ -239,7 +243,7 @@ mod tests {
             letters in 0_usize..24,
         ) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let shown = shown(&names, letters);
+            let shown = shown_names(&names, letters);
             let set: BTreeSet<&String> = shown.iter().collect();
             prop_assert_eq!(set.len(), names.len(), "{:?}", shown);
         }

@@ -10,13 +10,13 @@ use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use super::{Chart, Element, ranking::DOTS_MAX};
 use readlab_analysis::stats::{FittedLine, float};
 use readlab_model::units::{Bytes, Nanos, Throughput};
-use readlab_record::Point;
+use readlab_record::SweepPoint;
 
 /// Time against size; `None` without points.
 pub(in super::super) fn times_by_size(series: &Series, slug: String) -> Option<Chart> {
-    let largest = largest_value(series, size)?;
+    let largest = largest_value(series, size_bytes)?;
     let across = Scale::linear([0.0, largest * 1.02], [LEFT, RIGHT]);
-    let up = Scale::linear([0.0, largest_value(series, wall)? * 1.05], [BOTTOM, TOP]);
+    let up = Scale::linear([0.0, largest_value(series, wall_ns)? * 1.05], [BOTTOM, TOP]);
     let mut marks = frame(&across, &up, Quantity::Time, 4);
     let drawn = |class: &str, line: FittedLine| {
         // The line is drawn over the measured sizes, and only where its time is positive.
@@ -24,9 +24,9 @@ pub(in super::super) fn times_by_size(series: &Series, slug: String) -> Option<C
         let ends = [from, largest].map(|size| [across.at(size), up.at(line.at(size) * 1e9)]);
         svg::polyline(class, &ends)
     };
-    marks.extend(series.robust.and_then(|it| drawn("robust", it.line)));
+    marks.extend(series.robust_line.and_then(|it| drawn("robust", it.line)));
     marks.extend(series.fit.as_ref().and_then(|fit| drawn("fit", fit.line)));
-    marks.push(points(series, |point| Some([across.at(size(point)), up.at(wall(point))])));
+    marks.push(points(series, |point| Some([across.at(size_bytes(point)), up.at(wall_ns(point))])));
     let title = format!("{}: time on size", series.title());
     Some(Chart { slug, title, description: series.headline(), size: [WIDTH, HEIGHT], marks })
 }
@@ -73,7 +73,8 @@ pub(in super::super) fn write_and_read_rates(view: &SweepView, slug: String) -> 
 /// The share of each file that came from the device, against the logarithm of the size; `None` if
 /// the bytes from the device were not metered.
 pub(in super::super) fn device_shares(series: &Series, slug: String) -> Option<Chart> {
-    let metered = |it: &Point| Some(float(it.device_read_bytes?) / size(it)).filter(|it| it.is_finite());
+    let metered =
+        |it: &SweepPoint| Some(float(it.device_read_bytes?) / size_bytes(it)).filter(|it| it.is_finite());
     let shares = || series.points.iter().filter_map(metered);
     let plot = PlotBySize::new(&[series], shares().reduce(f64::max)?.max(1.0))?;
     let mut marks = plot.frame(Quantity::Share);
@@ -90,32 +91,32 @@ pub(in super::super) fn device_shares(series: &Series, slug: String) -> Option<C
 
 /// A chart against the logarithm of the size.
 struct PlotBySize {
-    across: Scale,
-    up: Scale,
+    x_scale: Scale,
+    y_scale: Scale,
 }
 
 impl PlotBySize {
     /// Makes a chart that covers all files of these series, up to the value `highest`; `None`
     /// without files.
     fn new(series: &[&Series], highest: f64) -> Option<PlotBySize> {
-        let sizes = || series.iter().flat_map(|series| &series.points).map(size);
+        let sizes = || series.iter().flat_map(|series| &series.points).map(size_bytes);
         let smallest = sizes().filter(|&it| it > 0.0).reduce(f64::min)?;
         let ends = [smallest * 0.8, sizes().reduce(f64::max)? * 1.25];
         let across = Scale::logarithmic(ends, [LEFT, RIGHT]);
-        Some(PlotBySize { across, up: Scale::linear([0.0, highest * 1.05], [BOTTOM, TOP]) })
+        Some(PlotBySize { x_scale: across, y_scale: Scale::linear([0.0, highest * 1.05], [BOTTOM, TOP]) })
     }
 
     fn frame(&self, quantity: Quantity) -> Vec<Element> {
-        frame(&self.across, &self.up, quantity, 6)
+        frame(&self.x_scale, &self.y_scale, quantity, 6)
     }
 
     /// A dot for every file that has a value.
-    fn points(&self, series: &Series, value: impl Fn(&Point) -> Option<f64>) -> Element {
-        points(series, |point| Some([self.across.at(size(point)), self.up.at(value(point)?)]))
+    fn points(&self, series: &Series, value: impl Fn(&SweepPoint) -> Option<f64>) -> Element {
+        points(series, |point| Some([self.x_scale.at(size_bytes(point)), self.y_scale.at(value(point)?)]))
     }
 
     fn medians(&self, series: &Series) -> Vec<[f64; 2]> {
-        let place = |row: &SizeRow| [self.across.at(float(row.size_bytes)), self.up.at(row.rate.0)];
+        let place = |row: &SizeRow| [self.x_scale.at(float(row.size_bytes)), self.y_scale.at(row.rate.0)];
         drawable_sizes(series).map(place).collect()
     }
 }
@@ -131,7 +132,7 @@ fn frame(across: &Scale, up: &Scale, quantity: Quantity, ticks: u32) -> Vec<Elem
 
 /// A dot for each file. Of more than [`DOTS_MAX`] files, dots at almost the same coordinates are
 /// drawn once.
-fn points(series: &Series, place: impl Fn(&Point) -> Option<[f64; 2]>) -> Element {
+fn points(series: &Series, place: impl Fn(&SweepPoint) -> Option<[f64; 2]>) -> Element {
     let mut places: Vec<[f64; 2]> = series.points.iter().filter_map(place).collect();
     if places.len() > DOTS_MAX {
         places.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
@@ -149,18 +150,18 @@ fn css_class(series: &Series, mark: &str) -> String {
     format!("{mark} {}", language_class(&series.facts.language))
 }
 
-fn largest_value(series: &Series, value: impl Fn(&Point) -> f64) -> Option<f64> {
+fn largest_value(series: &Series, value: impl Fn(&SweepPoint) -> f64) -> Option<f64> {
     series.points.iter().map(value).filter(|it| it.is_finite()).reduce(f64::max)
 }
 
-fn rate(point: &Point) -> f64 {
+fn rate(point: &SweepPoint) -> f64 {
     Throughput::per(Bytes(point.size_bytes), Nanos(point.wall_ns)).0
 }
 
-fn size(point: &Point) -> f64 {
+fn size_bytes(point: &SweepPoint) -> f64 {
     float(point.size_bytes)
 }
 
-fn wall(point: &Point) -> f64 {
+fn wall_ns(point: &SweepPoint) -> f64 {
     float(point.wall_ns)
 }

@@ -1,7 +1,7 @@
 //! The numbers of one side for services that track benchmarks over time: Bencher Metric Format, and
 //! the array of github-action-benchmark (`customSmallerIsBetter`).
 
-use super::super::escaped::text;
+use super::super::escaped::json_text;
 use readlab_analysis::compare::{Case, Center, Measure, Side};
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const NAME_SEPARATOR: &str = " · ";
 
 /// Bencher Metric Format: `{benchmark: {measure: {value, lower_value, upper_value}}}`; the bounds
 /// are the 95 % interval.
-pub fn bencher(side: &Side) -> String {
+pub fn bencher_json(side: &Side) -> String {
     let mut benchmarks = Map::new();
     for (name, case) in cases_with_names(side) {
         let mut measures = Map::new();
@@ -34,11 +34,11 @@ pub fn bencher(side: &Side) -> String {
             benchmarks.insert(name, measures.into());
         }
     }
-    text(&benchmarks)
+    json_text(&benchmarks)
 }
 
 /// The array of github-action-benchmark: `[{name, unit, value, range, extra}]`, smaller is better.
-pub fn github(side: &Side) -> String {
+pub fn github_json(side: &Side) -> String {
     let mut entries = Vec::new();
     for (name, case) in cases_with_names(side) {
         for (measure, _, unit) in MEASURES {
@@ -51,26 +51,27 @@ pub fn github(side: &Side) -> String {
             entries.push(entry);
         }
     }
-    text(&entries)
+    json_text(&entries)
 }
 
 /// Whether a file that begins with `head` is readlab's output in Bencher's format: the name of its
 /// first benchmark has several parts, and its first measure is one that readlab exports.
-pub fn is_bencher(head: &str) -> bool {
+pub fn is_own_bencher_json(head: &str) -> bool {
     let mut lines = head.lines();
     let starts = [lines.next(), lines.next(), lines.next()].map(Option::unwrap_or_default);
     let is_ours = |line: &str| MEASURES.iter().any(|(_, slug, _)| line == format!("    \"{slug}\": {{"));
-    head == text(&Map::new()) || starts[0] == "{" && starts[1].contains(NAME_SEPARATOR) && is_ours(starts[2])
+    head == json_text(&Map::new())
+        || starts[0] == "{" && starts[1].contains(NAME_SEPARATOR) && is_ours(starts[2])
 }
 
 /// Whether a file that begins with `head` is readlab's array for github-action-benchmark: the first
 /// name ends in a measure that readlab exports.
-pub fn is_github(head: &str) -> bool {
+pub fn is_own_github_json(head: &str) -> bool {
     let ends = MEASURES.map(|(measure, ..)| format!("{NAME_SEPARATOR}{}\",", measure.word()));
     let mut lines = head.lines().skip(2);
     let first = [lines.next(), lines.next()].map(Option::unwrap_or_default);
     let is_ours = first[0].starts_with("    \"extra\": ") && first[1].starts_with("    \"name\": ");
-    head == text(&[(); 0])
+    head == json_text(&[(); 0])
         || head.starts_with("[\n  {\n") && is_ours && ends.iter().any(|end| first[1].ends_with(end))
 }
 

@@ -17,20 +17,26 @@ struct Content<'a> {
     sides: &'a [Side],
     tables: &'a [Table],
     /// Facts of the machines that differ.
-    differs: &'a [DifferingFact],
+    #[serde(rename = "differs")]
+    differing_facts: &'a [DifferingFact],
     /// Cases of the same name that are unlike and so are not compared, a sentence each.
-    unlike: &'a [String],
-    /// Unlike cases that were forced together, with their differences, a sentence each.
-    forced: &'a [String],
+    #[serde(rename = "unlike")]
+    unlike_case_sentences: &'a [String],
+    /// Unlike cases that are compared because the user forced it, with their differences, a
+    /// sentence each.
+    #[serde(rename = "forced")]
+    forced_case_sentences: &'a [String],
     /// The cases that only one side has, a sentence for each side.
-    alone: &'a [String],
+    #[serde(rename = "alone")]
+    one_side_sentences: &'a [String],
     /// Cases that were not measured on one side but were on another.
     lacking: Vec<LackingExport<'a>>,
     /// Measured rates beside the rates of the drives' data sheets.
     datasheet: Vec<SheetExport<'a>>,
     fit: Option<&'a Fit>,
-    /// What the gate finds worse; `null` without a gate.
-    worse: Option<&'a [String]>,
+    /// The cases that the gate finds worse, a sentence each; `null` without a gate.
+    #[serde(rename = "worse")]
+    worse_sentences: Option<&'a [String]>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -76,16 +82,16 @@ pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option
     let content = json!(Content {
         sides: &comparison.sides,
         tables: &comparison.tables,
-        differs: &comparison.machines,
-        unlike: &comparison.unlike_case_sentences,
-        forced: &comparison.forced_differences,
-        alone: &comparison.one_side_sentences,
+        differing_facts: &comparison.differing_facts,
+        unlike_case_sentences: &comparison.unlike_case_sentences,
+        forced_case_sentences: &comparison.forced_differences,
+        one_side_sentences: &comparison.one_side_sentences,
         lacking: lacking.collect(),
         datasheet: sheets.collect(),
         fit,
-        worse,
+        worse_sentences: worse,
     });
-    escaped::text(&Document { schema: SCHEMA_NAME, version: SCHEMA_VERSION, content })
+    escaped::json_text(&Document { schema: SCHEMA_NAME, version: SCHEMA_VERSION, content })
 }
 
 pub(crate) fn schema(generator: SchemaGenerator) -> Schema {

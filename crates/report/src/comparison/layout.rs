@@ -13,7 +13,7 @@ use readlab_system::terminal::printable::printable;
 
 /// The comparison as text for a terminal, with the fit over its machines if the user requested one.
 pub fn comparison_terminal(comparison: &Comparison, fit: Option<&Fit>, style: Style) -> String {
-    let plain = Style { color: false, ..style };
+    let plain = Style { may_use_color: false, ..style };
     let mut lines: Vec<String> = legends(comparison).iter().map(|it| printable(it)).collect();
     for table in &comparison.tables {
         for rows in table.rows.chunk_by(is_same_section) {

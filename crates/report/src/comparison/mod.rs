@@ -1,14 +1,14 @@
 //! A comparison as text: a table for each measure, the differences between the machines, what could
 //! not be compared, and why.
 //!
-//! Everything is worded once here; the files below lay it out for the terminal, as Markdown, as
-//! JSON, and for continuous-integration services.
+//! This file has the words of every table and line. The submodules lay them out for the terminal,
+//! as Markdown, as JSON, and for continuous-integration services.
 
 mod ci;
 mod json;
 mod layout;
 
-pub use ci::{bencher, github, is_bencher, is_github};
+pub use ci::{bencher_json, github_json, is_own_bencher_json, is_own_github_json};
 pub(super) use json::schema;
 pub use json::{comparison_json, is_comparison_json};
 pub use layout::{comparison_markdown, comparison_terminal};
@@ -43,7 +43,7 @@ fn legends(comparison: &Comparison) -> Vec<String> {
     comparison.sides.iter().enumerate().map(|(at, side)| legend(at, side)).collect()
 }
 
-/// The target, method and state of a case, as far as they are known.
+/// The state, work, file size and path of a case, as far as they are known.
 pub(super) fn section_title(key: &ComparisonKey) -> String {
     let parts = [
         key.state.map(|it| it.to_string()),
@@ -60,7 +60,7 @@ pub(super) fn is_same_section(a: &ComparisonRow, b: &ComparisonRow) -> bool {
 
 pub(super) fn measure_text(measure: Measure, value: f64) -> String {
     match measure {
-        Measure::Peak => words::signed(value, |size| Bytes(whole(size)).binary()),
+        Measure::Peak => words::signed(value, |size| Bytes(whole(size)).binary_text()),
         _ => words::value_in_unit(measure.unit(), value),
     }
 }
@@ -109,7 +109,8 @@ pub(super) fn numbers_table(comparison: &Comparison, measure: Measure, rows: &[C
     Table { columns, rows: rows.iter().map(row).collect() }
 }
 
-/// A line for each case and side with known percentiles; none unless they were requested.
+/// A table with a line for each case and side whose percentiles are known; `None` without such
+/// lines, and if percentiles were not requested.
 pub(super) fn percentiles_table(
     comparison: &Comparison,
     measure: Measure,
@@ -153,7 +154,7 @@ pub(super) fn machines_table(comparison: &Comparison) -> Option<Table> {
         let values = it.values.iter().map(|value| table::Cell::Text(fact_text(&it.fact, value.as_ref())));
         once(table::Cell::Name(it.fact.clone(), String::new())).chain(values).collect()
     };
-    Table::with_content(columns, comparison.machines.iter().map(row))
+    Table::with_content(columns, comparison.differing_facts.iter().map(row))
 }
 
 /// The tables after those of the numbers, each with its title.
@@ -219,7 +220,7 @@ pub(super) fn remark_lines(comparison: &Comparison) -> Vec<String> {
 pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
     let Fit { case, measure, fact, points, line, required, forced_differences, sides_without_fact } = fit;
     let number = |value| measure_text(*measure, value);
-    let on = |it: &FitPoint| format!("{} ({}, {})", it.machine, it.fact, number(it.value));
+    let on = |it: &FitPoint| format!("{} ({}, {})", it.machine, it.fact_value, number(it.measured_value));
     let sure = line.slope_ci95.map_or_else(
         || "; two points have no interval".to_owned(),
         |ends| format!(", 95 % interval{}", words::ends_text(ends, number)),
@@ -232,9 +233,10 @@ pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
         format!("line: {at_zero} at 0, slope {slope} a unit{sure}{explains}"),
     ];
     lines.extend(required.iter().map(|it| {
-        let required =
-            it.fact.map_or_else(|| NONE.to_owned(), |fact| words::signed(fact, |size| format!("{size:.2}")));
-        format!("to reach {} of {} ({}): {fact} {required}", number(it.value), it.case, it.machine)
+        let required = it
+            .fact_value
+            .map_or_else(|| NONE.to_owned(), |fact| words::signed(fact, |size| format!("{size:.2}")));
+        format!("to reach {} of {} ({}): {fact} {required}", number(it.measured_value), it.case, it.machine)
     }));
     lines.extend(sides_without_fact.iter().map(|side| {
         format!("not on the line: {side} has no {fact}; --fact '{side}:{fact}=NUMBER' gives it one")

@@ -7,7 +7,7 @@ use super::super::page::Page;
 use super::super::warning::WarningGroup;
 use super::super::words::{capitalized, plural, unbroken, utc_time_text};
 use super::table::dot;
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{Element, element, text_element};
 
 pub(super) fn answer(page: &Page) -> Element {
     let mut about = element("dl").class("about");
@@ -15,13 +15,15 @@ pub(super) fn answer(page: &Page) -> Element {
         ("Read", page.target_titles.clone()),
         ("Baseline", page.baseline.iter().map(|line| capitalized(line)).collect()),
         ("Machine", vec![page.machine.clone()]),
-        ("Begun", vec![utc_time_text(&page.started)]),
+        ("Begun", vec![utc_time_text(&page.start_time)]),
     ] {
         if !texts.is_empty() {
-            about = about.with(words("dt", name)).all(texts.iter().map(|text| words("dd", text)));
+            about = about
+                .with(text_element("dt", name))
+                .with_all(texts.iter().map(|text| text_element("dd", text)));
         }
     }
-    let claims = element("div").class("claims").all(page.headlines.iter().map(headline_card));
+    let claims = element("div").class("claims").with_all(page.headlines.iter().map(headline_card));
     super::opening(&unbroken(&page.answer), warning_notice(&page.warnings).into_iter().chain([claims, about]))
 }
 
@@ -36,7 +38,7 @@ fn warning_notice(groups: &[WarningGroup]) -> Option<Element> {
             shortened_title(first)
         ),
     };
-    Some(element("p").class("warned").with(words("a", &text).set("href", "#warnings")))
+    Some(element("p").class("warned").with(text_element("a", &text).set("href", "#warnings")))
 }
 
 fn shortened_title(group: &WarningGroup) -> String {
@@ -50,13 +52,14 @@ fn shortened_title(group: &WarningGroup) -> String {
 }
 
 fn headline_card(headline: &Headline) -> Element {
-    let verb = headline.action.map(|action| words("span", &capitalized(&action.to_string())).class("verb"));
-    let who = element("p").class("who").all(verb);
-    let who = who.all(headline.language.iter().map(|it| dot(it))).text(&headline.trial);
-    let who = who.all(headline.language.iter().map(|it| words("span", it).class("language")));
-    let figure = words("p", &unbroken(&headline.figure)).class("figure");
+    let verb =
+        headline.action.map(|action| text_element("span", &capitalized(&action.to_string())).class("verb"));
+    let who = element("p").class("who").with_all(verb);
+    let who = who.with_all(headline.language.iter().map(|it| dot(it))).text(&headline.trial);
+    let who = who.with_all(headline.language.iter().map(|it| text_element("span", it).class("language")));
+    let figure = text_element("p", &unbroken(&headline.figure)).class("figure");
     let figure = match &headline.interval_words {
-        Some(sure) => figure.text(" ").with(words("small", &unbroken(sure))),
+        Some(sure) => figure.text(" ").with(text_element("small", &unbroken(sure))),
         None => figure,
     };
     let facts = [
@@ -66,15 +69,17 @@ fn headline_card(headline: &Headline) -> Element {
     ];
     let facts = facts.into_iter().filter(|(_, text)| !text.is_empty());
     let facts: Vec<Element> = facts
-        .flat_map(|(name, text)| [words("dt", name), words("dd", &unbroken(text)).class("against")])
+        .flat_map(|(name, text)| {
+            [text_element("dt", name), text_element("dd", &unbroken(text)).class("against")]
+        })
         .collect();
     element("div")
         .class("claim")
-        .with(words("p", &headline.title).class("where"))
+        .with(text_element("p", &headline.title).class("where"))
         .with(who)
         .with(figure)
-        .all((!facts.is_empty()).then(|| element("dl").all(facts)))
-        .all(languages_table(headline))
+        .with_all((!facts.is_empty()).then(|| element("dl").with_all(facts)))
+        .with_all(languages_table(headline))
 }
 
 /// The best method of each language; `None` if there is only one language.
@@ -82,14 +87,16 @@ fn languages_table(headline: &Headline) -> Option<Element> {
     let row = |it: &LanguageBest| {
         element("tr")
             .with(element("th").set("scope", "row").with(dot(&it.language)).text(&it.language))
-            .with(words("td", &it.short_name).set("title", &it.name))
-            .with(words("td", &unbroken(&it.figure)))
-            .with(words("td", &unbroken(&it.ratio_words)))
+            .with(text_element("td", &it.short_name).set("title", &it.name))
+            .with(text_element("td", &unbroken(&it.figure)))
+            .with(text_element("td", &unbroken(&it.ratio_words)))
     };
-    let caption = words("caption", &format!("The best of each language: {}", headline.title)).class("unseen");
-    let titles = ["language", "method", "at", "× baseline"].map(|it| words("th", it).set("scope", "col"));
-    let head = element("thead").class("unseen").with(element("tr").all(titles));
-    let body = element("tbody").all(headline.languages.iter().map(row));
+    let caption =
+        text_element("caption", &format!("The best of each language: {}", headline.title)).class("unseen");
+    let titles =
+        ["language", "method", "at", "× baseline"].map(|it| text_element("th", it).set("scope", "col"));
+    let head = element("thead").class("unseen").with(element("tr").with_all(titles));
+    let body = element("tbody").with_all(headline.languages.iter().map(row));
     (headline.languages.len() > 1)
         .then(|| element("table").class("languages").with(caption).with(head).with(body))
 }

@@ -8,7 +8,7 @@ use super::super::comparison::{
 use super::super::words::{NONE, capitalized, plural, unbroken};
 use super::{Section, figures, folded, html_document, item, list};
 use readlab_analysis::compare::{Comparison, ComparisonRow, Fit, Measure, Side, Table};
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{Element, element, text_element};
 
 /// The page of a comparison, with the fit over its machines if the user requested one.
 pub fn comparison_html(comparison: &Comparison, fit: Option<&Fit>) -> String {
@@ -52,9 +52,9 @@ fn sides_list(comparison: &Comparison) -> Element {
     let one = |(at, side): (usize, &Side)| {
         let text = legend(at, side);
         let parts = text.strip_prefix(&format!("{}: ", side_letter(at))).unwrap_or(&text);
-        [words("dt", &side_letter(at)), words("dd", parts)]
+        [text_element("dt", &side_letter(at)), text_element("dd", parts)]
     };
-    element("dl").class("about").all(comparison.sides.iter().enumerate().flat_map(one))
+    element("dl").class("about").with_all(comparison.sides.iter().enumerate().flat_map(one))
 }
 
 fn measure_title(measure: Measure) -> &'static str {
@@ -81,7 +81,7 @@ fn measure_section(comparison: &Comparison, of: &Table) -> Section {
     for (n, rows) in of.rows.chunk_by(is_same_section).enumerate() {
         let title = section_title(&rows[0].key);
         let title = capitalized(if title.is_empty() { of.measure.word() } else { &title });
-        content.push(words("h3", &unbroken(&title)));
+        content.push(text_element("h3", &unbroken(&title)));
         let drawn = (1..comparison.sides.len()).filter_map(|side| ratio_chart(of.measure, rows, n, side));
         content.extend(figures(drawn));
         content.push(comparison::numbers_table(comparison, of.measure, rows).element(&title));

@@ -1,10 +1,10 @@
 //! The text sections: the warnings, and at the end of the page the limits, the trials that could
 //! not be measured, and how the other trials were measured.
 
-use super::super::how_measured::{METHOD_NOTES, MissingMetric};
+use super::super::how_measured::{METHOD_NOTES, MeasurementGap};
 use super::super::limits::{uncertainty_words, value_text};
 use super::super::page::Page;
-use super::super::ranking::Unmeasured;
+use super::super::ranking::UnmeasuredLine;
 use super::super::sweep::Series;
 use super::super::table::Cell;
 use super::super::warning::WarningGroup;
@@ -13,18 +13,18 @@ use super::table::{Column, table};
 use super::{Section, folded, item, list, titled_list};
 use readlab_analysis::stats::float;
 use readlab_record::Limit;
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{Element, element, text_element};
 
 /// The warnings: each cause once, with its extent and its folded cases; `None` without warnings.
 pub(super) fn warnings(page: &Page) -> Option<Section> {
-    let causes = element("div").class("cautions").all(page.warnings.iter().map(cause));
+    let causes = element("div").class("cautions").with_all(page.warnings.iter().map(cause));
     let lead = "What to know before you trust these numbers, by cause.";
     Section::with_content("warnings", "Warnings", lead, (!page.warnings.is_empty()).then_some(causes))
 }
 
 fn cause(group: &WarningGroup) -> Element {
     if group.lines.is_empty() {
-        return words("p", &unbroken(&group.title()));
+        return text_element("p", &unbroken(&group.title()));
     }
     let title = format!("{} ({})", group.title(), plural(group.lines.len(), "line"));
     folded(&unbroken(&title), list(group.lines.iter().map(item)), false)
@@ -65,7 +65,7 @@ fn limits_table(limits: &[Limit]) -> Element {
             Cell::text(uncertainty_words(it)),
             Cell::number(Number::count(it.threads)),
             Cell::text(it.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
-            Cell::text(&it.how),
+            Cell::text(&it.how_measured),
         ]
     };
     let caption = "Medians, in the rounds of the readings that are held against them";
@@ -74,14 +74,14 @@ fn limits_table(limits: &[Limit]) -> Element {
 
 fn unmeasured(page: &Page) -> Option<Section> {
     let tables = page.rankings.iter().filter(|ranking| !ranking.unmeasured.is_empty()).map(|ranking| {
-        let row = |it: &Unmeasured| {
+        let row = |it: &UnmeasuredLine| {
             let name = Cell::Short(it.short_name.clone(), it.name.clone());
             vec![name, Cell::text(it.outcome), Cell::text(&it.reason)]
         };
         let columns = ["method", "outcome", "why"].map(Column::text);
         table(&ranking.title(), columns, ranking.unmeasured.iter().map(row))
     });
-    let of_sweep = page.sweep.iter().flat_map(|view| &view.unmeasured).map(|line| words("li", line));
+    let of_sweep = page.sweep.iter().flat_map(|view| &view.unmeasured).map(|line| text_element("li", line));
     let lead = "Refused: it answered wrongly, or its state could not be proven. Failed: it crashed, hung or could not read. Unavailable: it cannot work here.";
     Section::with_content("unmeasured", "Not measured", lead, tables.chain(list(of_sweep)))
 }
@@ -92,7 +92,7 @@ fn how_measured(page: &Page) -> Section {
             .class("command")
             .set("tabindex", 0)
             .set("aria-label", "The command that repeats this")
-            .with(words("code", &page.command)),
+            .with(text_element("code", &page.command)),
     ];
     let proven = page.rankings.iter().filter(|ranking| !ranking.rows.is_empty()).flat_map(|ranking| {
         let search = ranking.search.map(|search| search.line());
@@ -104,21 +104,21 @@ fn how_measured(page: &Page) -> Section {
     });
     let of_series = |series: &Series| Some(format!("{}: {}", series.name, series.facts.proof_line()?));
     let of_sweep = page.sweep.iter().flat_map(|view| {
-        view.series.iter().filter_map(of_series).chain(view.below.iter().cloned()).collect::<Vec<_>>()
+        view.series.iter().filter_map(of_series).chain(view.layer_lines.iter().cloned()).collect::<Vec<_>>()
     });
     let controls = page.rankings.iter().flat_map(|ranking| {
         let title = ranking.title();
         let rows = ranking.controls.iter();
         rows.map(move |it| format!("{title}: {} takes {}", it.short_name, time(&it.wall)))
     });
-    let lack = |it: &MissingMetric| format!("{} ({}): {}", it.subject, it.extent, it.why_missing);
+    let lack = |it: &MeasurementGap| format!("{} ({}): {}", it.subject, it.extent, it.why_missing);
     for (title, lines) in [
         ("What was proven", proven.chain(of_sweep).collect::<Vec<String>>()),
         ("Controls: what the lab, and memory without any file, take", controls.collect()),
-        ("Readings that were thrown away", page.rejected.iter().map(lack).collect()),
-        ("Meters that could not be read", page.missing.iter().map(lack).collect()),
+        ("Readings that were thrown away", page.rejected_readings.iter().map(lack).collect()),
+        ("Meters that could not be read", page.missing_meters.iter().map(lack).collect()),
         ("How it was measured", METHOD_NOTES.map(str::to_owned).to_vec()),
-        ("Who took part", page.contenders.clone()),
+        ("Who took part", page.contender_lines.clone()),
         ("Commands as they are", page.command_options.clone()),
     ] {
         content.extend(titled_list(title, lines.iter().map(item)));

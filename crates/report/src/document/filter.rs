@@ -6,7 +6,7 @@ use super::super::name::MethodLabel;
 use super::super::page::Page;
 use super::super::palette::language_class;
 use readlab_model::trial::TrialIndex;
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{Element, element, text_element};
 use std::collections::BTreeMap;
 
 /// The controls; `None` if fewer than two methods are shown.
@@ -20,16 +20,16 @@ pub(super) fn controls(page: &Page) -> Option<Element> {
         let dot = element("i").class(&format!("dot {}", language_class(language)));
         element("label").class("chip").with(check).with(dot).text(language)
     };
-    let group = element("fieldset").with(words("legend", "Languages").class("unseen"));
+    let group = element("fieldset").with(text_element("legend", "Languages").class("unseen"));
     let find = element("input").set("type", "search").set("id", "filter-text");
     let find = find.set("autocomplete", "off").set("placeholder", "Filter methods");
     let form = element("form").set("id", "filter").set("role", "search").set("hidden", "hidden");
     let form = form
         .set("aria-label", "Filter the methods in tables and charts")
-        .with(words("label", "Filter methods by name").class("unseen").set("for", "filter-text"))
+        .with(text_element("label", "Filter methods by name").class("unseen").set("for", "filter-text"))
         .with(find)
-        .with(group.all(languages.iter().map(chip)))
-        .with(words("button", "Show all").set("type", "reset").set("hidden", "hidden"))
+        .with(group.with_all(languages.iter().map(chip)))
+        .with(text_element("button", "Show all").set("type", "reset").set("hidden", "hidden"))
         .with(element("p").set("id", "filter-count").set("role", "status").set("aria-live", "polite"));
     (labels.len() > 1).then(|| form.with(list(&labels)))
 }
@@ -39,17 +39,17 @@ fn list(labels: &BTreeMap<TrialIndex, MethodLabel>) -> Element {
     let one = |label: &MethodLabel| {
         let short =
             if label.short_name == label.name { String::new() } else { format!(" {}", label.short_name) };
-        words("li", label.name)
+        text_element("li", label.name)
             .text(&short)
             .set("data-trial", label.trial)
             .set("data-language", label.language)
     };
-    element("ul").set("id", "methods").set("hidden", "hidden").all(labels.values().map(one))
+    element("ul").set("id", "methods").set("hidden", "hidden").with_all(labels.values().map(one))
 }
 
 fn labels(page: &Page) -> BTreeMap<TrialIndex, MethodLabel<'_>> {
     let ranked =
         page.rankings.iter().flat_map(|it| it.rows.iter().chain(&it.searched)).map(MethodLabel::from);
-    let inside = page.inside.iter().map(MethodLabel::from);
+    let inside = page.inspected_trials.iter().map(MethodLabel::from);
     ranked.chain(inside).map(|label| (label.trial, label)).collect()
 }

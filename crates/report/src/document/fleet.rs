@@ -13,7 +13,7 @@ use super::super::table::Cell;
 use super::super::words::Number;
 use super::table::{Column, table};
 use super::{Section, figures};
-use readlab_system::markup::{Element, words};
+use readlab_system::markup::{Element, text_element};
 
 pub(super) fn hosts(page: &Page) -> Option<Section> {
     let view = page.fleet.as_ref()?;
@@ -29,13 +29,13 @@ pub(super) fn hosts(page: &Page) -> Option<Section> {
     });
     let ranks = table("Ranks, and how long each takes", columns, rows);
     let lead = "Who read together, how punctually, and who is slower than the others. The intervals hold for all hosts at once.";
-    let lines = view.lines.iter().map(|line| words("p", line));
+    let lines = view.lines.iter().map(|line| text_element("p", line));
     Section::with_content("fleet", "Hosts", lead, lines.chain([ranks]).chain(figures(host_charts(page))))
 }
 
 pub(super) fn scaling(page: &Page) -> Option<Section> {
     let views = &page.scaling;
-    let lines = views.iter().flat_map(|view| &view.lines).map(|line| words("p", line));
+    let lines = views.iter().flat_map(|view| &view.lines).map(|line| text_element("p", line));
     let content = figures(scaling_charts(page)).into_iter().chain(lines);
     let lead = "Bytes per second of all together, by how many read at once. Of ranks others take part in every round, until each has read as often. The law is the Universal Scalability Law, followed to twice the number that was measured; the intervals are from resampled rounds.";
     Section::with_content("scaling", "Scaling", lead, content.chain(views.iter().map(scaling_table)))
@@ -47,8 +47,8 @@ pub(super) fn readers(page: &Page) -> Option<Section> {
         vec![
             Cell::text(&row.name),
             Cell::number(Number::count(row.reader_count)),
-            Cell::number(Number::rate(row.rate_each)),
-            Cell::number(row.of_alone.map(readers::share_number)),
+            Cell::number(Number::rate(row.bytes_per_s_each)),
+            Cell::number(row.ratio_to_alone.map(readers::share_number)),
             Cell::number(readers::share_number(row.fairness)),
         ]
     });
@@ -60,7 +60,7 @@ pub(super) fn readers(page: &Page) -> Option<Section> {
 
 pub(super) fn settings(page: &Page) -> Option<Section> {
     let lines = of_settings::lines(&page.settings);
-    let lines = lines.iter().map(|line| words("p", line));
+    let lines = lines.iter().map(|line| text_element("p", line));
     let lines = lines.chain(figures(setting_charts(page))).collect::<Vec<_>>();
     let all = of_settings::table(&page.settings)?.element("What settings of the system do");
     let lead = "The same trials under the settings that were found at the start and under others, block by block in each round. Each value is as it was read back after it was set and after every reading, unless a line says that it is not proven. Ratios are within rounds.";

@@ -5,7 +5,7 @@
 //! search, and a page embeds no foreign content.
 
 use super::super::charts::{self, Chart, Histogram};
-use super::super::inside::{Inside, share_in_calls, summary_words};
+use super::super::inside::{InspectedTrial, share_in_calls, summary_words};
 use super::super::page::Page;
 use super::super::svg::Quantity;
 use super::super::table::Cell;
@@ -14,8 +14,8 @@ use super::table::{Column, TableRow, table};
 use super::{Section, figures, folded, item, titled_list};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use readlab_model::trial::CacheState;
-use readlab_record::{Spread, Trace};
-use readlab_system::markup::{Element, element, words};
+use readlab_record::{Distribution, Trace};
+use readlab_system::markup::{Element, element, text_element};
 
 /// The characters that are percent-encoded in a link: all except letters, digits and these.
 const ENCODED_IN_LINK: &AsciiSet =
@@ -23,7 +23,7 @@ const ENCODED_IN_LINK: &AsciiSet =
 
 /// The section; `None` if no reading was inspected.
 pub(super) fn section(page: &Page) -> Option<Section> {
-    let blind = Inside::notes_on_missing_parts(&page.inside);
+    let blind = InspectedTrial::notes_on_missing_parts(&page.inspected_trials);
     let content = figures(inside_charts(page)).into_iter().chain(numbers_table(page));
     let content = content.chain(without_calls(page)).chain(flame_graphs(page));
     let content = content.chain(titled_list("What this does not show", blind.iter().map(item)));
@@ -35,9 +35,9 @@ pub(super) fn section(page: &Page) -> Option<Section> {
 pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
     let states = [CacheState::Cold, CacheState::Warm, CacheState::Pressed, CacheState::Unknown];
     let both = states.into_iter().flat_map(|state| {
-        let traced: Vec<(&Inside, &Trace)> =
+        let traced: Vec<(&InspectedTrial, &Trace)> =
             traces(page).filter(|(it, trace)| it.state == state && trace.reason.is_none()).collect();
-        let chart = |quantity, what: &str, slug: &str, of: fn(&Trace) -> Spread| {
+        let chart = |quantity, what: &str, slug: &str, of: fn(&Trace) -> Distribution| {
             let rows: Vec<Histogram> =
                 traced.iter().map(|&(it, trace)| Histogram { label: it.into(), spread: of(trace) }).collect();
             let title = format!("{}: {what}", capitalized(&state.to_string()));
@@ -46,14 +46,14 @@ pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
         let brought = "bytes of each read call that brought any";
         [
             chart(Quantity::Time, "how long read calls took", "latencies", |trace| trace.latency_ns.clone()),
-            chart(Quantity::Size, brought, "sizes-of-calls", |trace| trace.brought_bytes.clone()),
+            chart(Quantity::Size, brought, "sizes-of-calls", |trace| trace.nonempty_returned_bytes.clone()),
         ]
     });
     both.flatten().collect()
 }
 
-fn traces(page: &Page) -> impl Iterator<Item = (&Inside, &Trace)> {
-    page.inside.iter().filter_map(|it| Some((it, it.trace.as_ref()?)))
+fn traces(page: &Page) -> impl Iterator<Item = (&InspectedTrial, &Trace)> {
+    page.inspected_trials.iter().filter_map(|it| Some((it, it.trace.as_ref()?)))
 }
 
 /// A table of the numbers of the trials that made read calls.
@@ -67,13 +67,13 @@ fn numbers_table(page: &Page) -> Option<Element> {
     (!rows.is_empty()).then(|| folded("Read calls: the numbers", [table(caption, columns, rows)], false))
 }
 
-fn cells(it: &Inside, trace: &Trace) -> Vec<Cell> {
+fn cells(it: &InspectedTrial, trace: &Trace) -> Vec<Cell> {
     let latency = &trace.latency_ns;
     let numbers = [
         Some(Number::grouped(trace.read_call_count())),
         Some(Number::grouped(trace.empty_read_count())),
         Some(Number::bytes(trace.requested_bytes.p50)),
-        Some(Number::bytes(trace.brought_bytes.p50)),
+        Some(Number::bytes(trace.nonempty_returned_bytes.p50)),
         Some(Number::time(latency.p50)),
         Some(Number::time(latency.p90)),
         Some(Number::time(latency.p99)),
@@ -88,25 +88,27 @@ fn cells(it: &Inside, trace: &Trace) -> Vec<Cell> {
 /// The trials that made no read calls, with the reason.
 fn without_calls(page: &Page) -> impl Iterator<Item = Element> {
     let selected = traces(page).filter_map(|(it, trace)| Some((it, trace.reason.as_ref()?)));
-    let line =
-        |(it, reason): (&Inside, &String)| item(format!("{}: {reason}", it.title())).set("title", &it.name);
+    let line = |(it, reason): (&InspectedTrial, &String)| {
+        item(format!("{}: {reason}", it.title())).set("title", &it.name)
+    };
     titled_list("Without read calls", selected.map(line))
 }
 
 /// A link to each flame graph, with the functions in which most samples were taken.
 fn flame_graphs(page: &Page) -> impl Iterator<Item = Element> {
-    let line = |it: &Inside| {
+    let line = |it: &InspectedTrial| {
         let graph = it.flame_graph.as_ref()?;
-        Some(match &graph.file {
+        Some(match &graph.picture_path {
             Some(file) => {
-                let link = words("a", &it.title()).set("href", href(file));
-                let blind = graph.blind.iter().fold(String::new(), |text, note| format!("{text}; {note}"));
+                let link = text_element("a", &it.title()).set("href", href(file));
+                let blind =
+                    graph.blind_spots.iter().fold(String::new(), |text, note| format!("{text}; {note}"));
                 element("li").with(link).text(&unbroken(&format!(": {}{blind}", summary_words(graph))))
             }
             None => item(format!("{}: {}", it.title(), it.flame_line()?)),
         })
     };
-    titled_list("Flame graphs", page.inside.iter().filter_map(line))
+    titled_list("Flame graphs", page.inspected_trials.iter().filter_map(line))
 }
 
 /// A path as the address of a link, relative to the page's folder or absolute. The result never has

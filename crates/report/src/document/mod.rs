@@ -23,7 +23,7 @@ use super::groups;
 use super::page::Page;
 use super::palette;
 use super::words::unbroken;
-use readlab_system::markup::{self, Element, element, words};
+use readlab_system::markup::{self, Element, element, text_element};
 
 /// With this policy, a browser loads nothing from other addresses, whatever names a record
 /// contains.
@@ -45,7 +45,7 @@ pub fn html(page: &Page) -> String {
     let target = page.target_titles.first().map_or("", String::as_str);
     let title = format!("readlab {} {}", page.verb, target.split(" · ").next().unwrap_or(""));
     let opening: Vec<Element> = std::iter::once(answer::answer(page)).chain(filter::controls(page)).collect();
-    html_document(&title, &page.answer, opening, sections, &[&page.maker, &page.end])
+    html_document(&title, &page.answer, opening, sections, &[&page.version_and_seed, &page.end])
 }
 
 fn html_document(
@@ -56,10 +56,10 @@ fn html_document(
     footer: &[&str],
 ) -> String {
     let body = element("body")
-        .with(words("a", "Skip to the answer").class("skip").set("href", "#answer"))
+        .with(text_element("a", "Skip to the answer").class("skip").set("href", "#answer"))
         .with(page_header(&sections))
-        .with(element("main").all(opening).all(sections.into_iter().map(Section::into_element)))
-        .with(element("footer").all(footer.iter().map(|line| words("p", line))))
+        .with(element("main").with_all(opening).with_all(sections.into_iter().map(Section::into_element)))
+        .with(element("footer").with_all(footer.iter().map(|line| text_element("p", line))))
         .with(element("script").verbatim(include_str!("../theme.js")))
         .with(element("script").verbatim(include_str!("../sort.js")))
         .with(element("script").verbatim(include_str!("../filter.js")));
@@ -68,14 +68,14 @@ fn html_document(
 }
 
 /// All charts as separate files: the name without extension, and the text.
-pub fn charts(page: &Page) -> Vec<(String, String)> {
+pub fn svg_files(page: &Page) -> Vec<(String, String)> {
     let charts = sections::charts(page).into_iter();
-    charts.map(|chart| (chart.slug.clone(), chart.standalone())).collect()
+    charts.map(|chart| (chart.slug.clone(), chart.standalone_svg())).collect()
 }
 
 fn head(title: &str, description: &str) -> Element {
     let meta = |name: &'static str, content: &str| element("meta").set("name", name).set("content", content);
-    // Newlines in the style would be escaped.
+    // The writer of markup would escape newlines in this text.
     let variables = palette::color_variables().replace('\n', " ");
     element("head")
         .with(element("meta").set("charset", "utf-8"))
@@ -88,7 +88,7 @@ fn head(title: &str, description: &str) -> Element {
         .with(meta("color-scheme", "light dark"))
         .with(meta("description", description))
         .with(element("link").set("rel", "icon").set("href", "data:,"))
-        .with(words("title", title.trim()))
+        .with(text_element("title", title.trim()))
         .with(element("style").text(&variables))
         .with(element("style").verbatim(palette::CHART_STYLE))
         .with(element("style").verbatim(include_str!("../style.css")))
@@ -96,13 +96,14 @@ fn head(title: &str, description: &str) -> Element {
 
 fn page_header(sections: &[Section]) -> Element {
     let entry = |section: &Section| {
-        element("li").with(words("a", section.title).set("href", format!("#{}", section.slug)))
+        element("li").with(text_element("a", section.title).set("href", format!("#{}", section.slug)))
     };
-    let list = element("ul").all(sections.iter().map(entry));
-    let theme = words("button", "Theme").set("type", "button").set("id", "theme").set("hidden", "hidden");
+    let list = element("ul").with_all(sections.iter().map(entry));
+    let theme =
+        text_element("button", "Theme").set("type", "button").set("id", "theme").set("hidden", "hidden");
     element("header")
         .class("top")
-        .with(words("span", "readlab").class("brand"))
+        .with(text_element("span", "readlab").class("brand"))
         .with(element("nav").set("aria-label", "Sections").with(list))
         .with(theme)
 }
@@ -112,8 +113,8 @@ fn opening(answer: &str, content: impl IntoIterator<Item = Element>) -> Element 
     element("section")
         .set("id", "answer")
         .set("aria-labelledby", "answer-heading")
-        .with(words("h1", answer).set("id", "answer-heading"))
-        .all(content)
+        .with(text_element("h1", answer).set("id", "answer-heading"))
+        .with_all(content)
 }
 
 impl Section {
@@ -133,21 +134,21 @@ impl Section {
         element("section")
             .set("id", self.slug)
             .set("aria-labelledby", &heading)
-            .with(words("h2", self.title).set("id", &heading))
-            .with(words("p", self.lead).class("lead"))
-            .all(self.content)
+            .with(text_element("h2", self.title).set("id", &heading))
+            .with(text_element("p", self.lead).class("lead"))
+            .with_all(self.content)
     }
 }
 
 fn figure_element(chart: Chart) -> Element {
-    let heading = words("h3", &chart.title);
+    let heading = text_element("h3", &chart.title);
     element("figure").with(element("figcaption").with(heading)).with(chart.inline())
 }
 
 /// Elements side by side if there is room; `None` without elements.
 fn side_by_side(parts: impl IntoIterator<Item = Element>) -> Option<Element> {
     let mut parts = parts.into_iter().peekable();
-    parts.peek().is_some().then(|| element("div").class("pair").all(parts))
+    parts.peek().is_some().then(|| element("div").class("pair").with_all(parts))
 }
 
 fn figures(charts: impl IntoIterator<Item = Chart>) -> Option<Element> {
@@ -156,21 +157,21 @@ fn figures(charts: impl IntoIterator<Item = Chart>) -> Option<Element> {
 
 fn folded(title: &str, content: impl IntoIterator<Item = Element>, open: bool) -> Element {
     let details = element("details").set_if_some("open", open.then_some("open"));
-    details.with(words("summary", title)).all(content)
+    details.with(text_element("summary", title)).with_all(content)
 }
 
 fn item(line: impl AsRef<str>) -> Element {
-    words("li", &unbroken(line.as_ref()))
+    text_element("li", &unbroken(line.as_ref()))
 }
 
 /// Items one below the other; `None` without items.
 fn list(items: impl IntoIterator<Item = Element>) -> Option<Element> {
     let mut items = items.into_iter().peekable();
-    items.peek().is_some().then(|| element("ul").class("lines").all(items))
+    items.peek().is_some().then(|| element("ul").class("lines").with_all(items))
 }
 
 fn titled_list(title: &str, items: impl IntoIterator<Item = Element>) -> impl Iterator<Item = Element> {
-    list(items).map(|list| [words("h3", title), list]).into_iter().flatten()
+    list(items).map(|list| [text_element("h3", title), list]).into_iter().flatten()
 }
 
 /// A list of the languages with their colours; `None` if there is only one language.
@@ -178,5 +179,5 @@ fn language_legend<'a>(languages: impl Iterator<Item = &'a str>) -> Option<Eleme
     let names = groups::firsts(languages, |name| *name);
     let entry = |name: &&str| element("li").with(table::dot(name)).text(name);
     let list = element("ul").class("legend").set("aria-label", "Colours of the languages");
-    (names.len() > 1).then(|| list.all(names.iter().map(entry)))
+    (names.len() > 1).then(|| list.with_all(names.iter().map(entry)))
 }

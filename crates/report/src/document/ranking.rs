@@ -15,7 +15,7 @@ use super::{Section, figures, language_legend};
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::float;
 use readlab_model::trial::TrialIndex;
-use readlab_system::markup::{Element, words};
+use readlab_system::markup::{Element, text_element};
 
 pub(super) fn all(page: &Page) -> Vec<Section> {
     [ranking(page), states(page), rates(page)].into_iter().flatten().collect()
@@ -50,15 +50,15 @@ fn forest_rows(ranking: &Ranking) -> Vec<ForestRow<'_>> {
 
 fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
     let is_baseline = Some(row.index) == baseline;
-    let ci95 = row.ratio.and_then(|ratio| Some(ratio.ci95?.ends));
-    let value = match row.ratio {
+    let ci95 = row.ratio_to_reference.and_then(|ratio| Some(ratio.ci95?.ends));
+    let value = match row.ratio_to_reference {
         _ if is_baseline => "baseline".to_owned(),
         ratio => ratio.map_or_else(|| NONE.to_owned(), wording::ratio_words_with_tie),
     };
     let rank = row.rank.map_or_else(String::new, Rank::word);
     ForestRow {
         row: ChartRow { rank, ..ChartRow::new(row, value, Vec::new()) },
-        estimate: if is_baseline { Some(1.0) } else { row.ratio.map(|it| it.estimate) },
+        estimate: if is_baseline { Some(1.0) } else { row.ratio_to_reference.map(|it| it.estimate) },
         ci95,
         point_kind: if is_baseline { PointKind::Baseline } else { PointKind::from_interval(ci95) },
     }
@@ -95,7 +95,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
     });
     let title = format!("{}{}", ranking.title(), ranking.distinction);
     let reference = wording::capitalized(&ranking.reference_line().unwrap_or_default());
-    let sizes = ranking.decodes.map_or_else(String::new, |_| format!(" {}.", ranking.size_words()));
+    let sizes = ranking.archive.map_or_else(String::new, |_| format!(" {}.", ranking.size_words()));
     table_with_note(&title, &format!("{reference}.{sizes} Behind a ratio, “=” is a tie."), columns, rows)
 }
 
@@ -109,7 +109,7 @@ fn cells(
     let rank = row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64)));
     let mut cells = vec![Cell::number(rank)];
     cells.extend(strip.map(Cell::Plot));
-    let ratio = Cell::number(row.ratio.map(Number::ratio));
+    let ratio = Cell::number(row.ratio_to_reference.map(Number::ratio));
     cells.extend([ratio, Cell::number(Number::new(rate_or_time_words(row), order))]);
     cells.extend(further.iter().map(|it| match (it.number(row, facts), it.is_text) {
         (number, true) => Cell::text(number.map_or_else(|| NONE.to_owned(), |it| unbroken(&it.text))),
@@ -125,7 +125,7 @@ fn states(page: &Page) -> Option<Section> {
     for pairs in &groups {
         let Some(dumbbells) = Dumbbells::from_pairs(pairs) else { continue };
         if groups.len() > 1 {
-            content.push(words("h3", &pairs.title));
+            content.push(text_element("h3", &pairs.title));
         }
         content.push(states_table(pairs, &dumbbells));
     }
@@ -139,7 +139,7 @@ fn states_table(pairs: &RowPairs, dumbbells: &Dumbbells) -> Element {
     let row = |(pair, strip): (&RowPair, Element)| {
         let gain = Cell::number(Number::factor(pair.speedup()));
         let [from, to] = pair.numbers().map(Cell::number);
-        TableRow::new(pair.to, "", vec![Cell::Plot(strip), from, to, gain])
+        TableRow::new(pair.second_row, "", vec![Cell::Plot(strip), from, to, gain])
     };
     table(&pairs.title, columns, pairs.pairs.iter().zip(dumbbells.strips()).map(row))
 }
@@ -152,7 +152,7 @@ fn rates(page: &Page) -> Option<Section> {
             "Of a trial with more than {} readings, one dot shows those that are side by side; every reading counts in the bars and intervals.",
             charts::DOTS_MAX
         );
-        content.push(words("p", &note).class("note"));
+        content.push(text_element("p", &note).class("note"));
     }
     let lead = "Every reading, the median and its interval, and the limits of this machine. Charts of different states have scales of their own. A name in bold is clearly faster than the others, alone or with those that tie.";
     Section::with_content("rates", "Rates", lead, content)

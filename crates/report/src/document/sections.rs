@@ -22,7 +22,7 @@ use readlab_analysis::compare::Center;
 use readlab_analysis::stats::{Summary, float};
 use readlab_model::sample::Meter;
 use readlab_model::trial::TrialIndex;
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{Element, element, text_element};
 use std::collections::BTreeSet;
 
 pub(super) fn all(page: &Page) -> Vec<Section> {
@@ -50,7 +50,8 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
 /// The places of the same content: a sentence for each place, and for each method a dumbbell from
 /// the first place to the other one.
 fn places(page: &Page) -> Option<Section> {
-    let sentences = page.locations.tables.iter().map(|it| &it.sentence).chain(&page.locations.not_compared);
+    let sentences =
+        page.locations.tables.iter().map(|it| &it.sentence).chain(&page.locations.not_compared_sentences);
     let tables = page.locations.tables.iter().filter_map(|located| {
         let pairs = located.pairs(&page.rankings)?;
         Some(dumbbell_table(located, &pairs, &Dumbbells::from_pairs(&pairs)?))
@@ -74,19 +75,19 @@ fn dumbbell_table(located: &LocationTable, pairs: &RowPairs, dumbbells: &Dumbbel
     let drawn = [Column::text("method"), Column::plot("from the first place to the other", dumbbells.axis())];
     let numbers = [first.as_str(), there.as_str(), "there ÷ first"].map(Column::number);
     let row = |(pair, strip): (&RowPair, Element)| {
-        let method = located.ratios.methods.iter().find(|it| it.pair.there == pair.to.index);
+        let method = located.ratios.methods.iter().find(|it| it.pair.other == pair.second_row.index);
         let ratio = Cell::number(method.map(|it| Number::ratio(it.pair.ratio)));
         let mark = if method.is_some_and(|it| it.is_unlike_others) { " (unlike others)" } else { "" };
         let [from, to] = pair.numbers().map(Cell::number);
-        TableRow::new(pair.to, mark, vec![Cell::Plot(strip), from, to, ratio])
+        TableRow::new(pair.second_row, mark, vec![Cell::Plot(strip), from, to, ratio])
     };
     let rows = pairs.pairs.iter().zip(dumbbells.strips()).map(row);
     table(&pairs.title, drawn.into_iter().chain(numbers), rows)
 }
 
 fn memory(page: &Page) -> Option<Section> {
-    let sentences = page.memory.iter().flat_map(MemoryView::lines).map(item);
-    let tables = page.memory.iter().flat_map(MemoryView::tables);
+    let sentences = page.memory_views.iter().flat_map(MemoryView::lines).map(item);
+    let tables = page.memory_views.iter().flat_map(MemoryView::tables);
     let tables = tables.map(|(title, table)| table.element(&title));
     let lead = "Each method was read cold, with memory for a part of the working set, and warm. The page cache of a reading is in a control group with this bound, and untimed readings come first until the share of it that stays in memory is steady. Ratios between bounds are made within rounds; a ratio to the cold or the warm end is that of two medians. What a method falls by is the largest step between two neighbouring bounds.";
     let content = figures(memory_charts(page)).into_iter().chain(list(sentences)).chain(tables);
@@ -94,7 +95,7 @@ fn memory(page: &Page) -> Option<Section> {
 }
 
 fn memory_charts(page: &Page) -> Vec<Chart> {
-    page.memory.iter().enumerate().flat_map(|(number, view)| charts::memory(view, number)).collect()
+    page.memory_views.iter().enumerate().flat_map(|(number, view)| charts::memory(view, number)).collect()
 }
 
 fn archives(page: &Page) -> Option<Section> {
@@ -167,7 +168,7 @@ fn sweep(page: &Page) -> Option<Section> {
 /// The facts of the fitted line, and the sizes that deviate from the line.
 fn line_facts(series: &Series) -> Vec<Element> {
     let lines = std::iter::once(series.headline()).chain(series.line_words());
-    let band = series.band.iter().map(|sentence| format!("leaves the line: {sentence}"));
+    let band = series.band_sentences.iter().map(|sentence| format!("leaves the line: {sentence}"));
     let mixed = series.mixed.iter().map(|mixed| format!("mixed: {}", mixed.sentence()));
     titled_list(&series.title(), lines.chain(band).chain(mixed).map(item)).collect()
 }
@@ -201,7 +202,7 @@ fn effort_table(ranking: &Ranking) -> Element {
         let wall = Number::new(wording::meter_value(Meter::WallNs, row.wall.median), float(row.wall.median));
         let mut numbers = vec![Some(wall)];
         numbers.extend(meters.iter().map(|it| it.meter_median(row)));
-        numbers.push(row.cores.map(|cores| Number::new(wording::cores_words(cores), cores)));
+        numbers.push(row.busy_processors.map(|cores| Number::new(wording::cores_words(cores), cores)));
         numbers.extend(kinds.iter().map(|kind| {
             let value = row.counts.get(*kind)?.value?;
             Some(Number::new(wording::count_in_unit(kind, value), float(value)))
@@ -215,10 +216,10 @@ fn effort_table(ranking: &Ranking) -> Element {
 
 fn counting_methods(page: &Page) -> Option<Element> {
     let ways = page.counting_methods.iter().flat_map(|(kind, ways)| {
-        let described = ways.iter().map(|way| words("dd", way));
-        std::iter::once(words("dt", kind)).chain(described)
+        let described = ways.iter().map(|way| text_element("dd", way));
+        std::iter::once(text_element("dt", kind)).chain(described)
     });
-    let list = element("dl").class("ways").all(ways);
+    let list = element("dl").class("ways").with_all(ways);
     (!page.counting_methods.is_empty())
         .then(|| folded("How it was counted, and why some was not", [list], false))
 }

@@ -1,12 +1,12 @@
-//! Tables that a reader of the page sorts by a click or a key on the head of a column. A drawing in
-//! a cell has its numbers in another column.
+//! Tables that a reader of the page sorts by a click or a key on the head of a column. The numbers
+//! of a drawing are in another column.
 
 use super::super::name::MethodLabel;
 use super::super::palette::language_class;
 use super::super::table::Cell;
 use super::super::words::NONE;
 use readlab_model::trial::TrialIndex;
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{Element, element, text_element};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ColumnKind {
@@ -80,9 +80,9 @@ impl Column {
     fn head(&self) -> Element {
         let head = element("th").set("scope", "col").class(css_class(self.kind));
         match &self.axis {
-            Some(axis) => head.with(words("span", &self.title).class("unseen")).with(axis.clone()),
+            Some(axis) => head.with(text_element("span", &self.title).class("unseen")).with(axis.clone()),
             None => {
-                let button = words("button", &self.title).set("type", "button");
+                let button = text_element("button", &self.title).set("type", "button");
                 head.set("aria-sort", "none").with(button)
             }
         }
@@ -105,8 +105,8 @@ pub(super) fn table_with_note<R: Into<TableRow>>(
     rows: impl IntoIterator<Item = R>,
 ) -> Element {
     let caption = match note {
-        "" => words("caption", title),
-        note => element("caption").with(words("b", title)).text(" ").text(note),
+        "" => text_element("caption", title),
+        note => element("caption").with(text_element("b", title)).text(" ").text(note),
     };
     let columns: Vec<Column> = columns.into_iter().collect();
     let body = rows.into_iter().map(|row| row_element(row.into(), &columns));
@@ -114,8 +114,8 @@ pub(super) fn table_with_note<R: Into<TableRow>>(
     let table = element("table")
         .class(if has_plot { "sortable plots" } else { "sortable" })
         .with(caption)
-        .with(element("thead").with(element("tr").all(columns.iter().map(Column::head))))
-        .with(element("tbody").all(body));
+        .with(element("thead").with(element("tr").with_all(columns.iter().map(Column::head))))
+        .with(element("tbody").with_all(body));
     // An area that scrolls sideways must be accessible without a mouse.
     let region = element("div").class("scroll").set("role", "region").set("tabindex", 0);
     region.set("aria-label", title).with(table)
@@ -129,11 +129,11 @@ fn row_element(row: TableRow, columns: &[Column]) -> Element {
         let kind = Some(css_class(column.kind)).filter(|_| at > 0 && column.kind != ColumnKind::Number);
         let laid_out = laid_out.set_if_some("class", kind);
         match cell {
-            Cell::Text(text) => laid_out.all(dot.take()).text(&text),
-            Cell::Name(name, rest) => laid_out.all(dot.take()).text(&name).text(&rest),
+            Cell::Text(text) => laid_out.with_all(dot.take()).text(&text),
+            Cell::Name(name, rest) => laid_out.with_all(dot.take()).text(&name).text(&rest),
             Cell::Short(short, whole) => {
                 let whole = Some(whole).filter(|whole| *whole != short);
-                laid_out.set_if_some("title", whole).all(dot.take()).text(&short)
+                laid_out.set_if_some("title", whole).with_all(dot.take()).text(&short)
             }
             Cell::Number(number) => {
                 let number = number.filter(|it| it.value.is_finite());
@@ -146,7 +146,7 @@ fn row_element(row: TableRow, columns: &[Column]) -> Element {
     element("tr")
         .set_if_some("class", ends_group.then_some("last"))
         .set_if_some("data-trial", trial)
-        .all(cells)
+        .with_all(cells)
 }
 
 fn css_class(kind: ColumnKind) -> &'static str {

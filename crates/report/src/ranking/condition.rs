@@ -5,7 +5,7 @@ use super::super::name::target_names;
 use super::super::words;
 use super::Ranking;
 use super::pieces::Pieces;
-use readlab_model::target::{CACHE_UNKNOWN, TargetFacts, TargetIndex, Targets};
+use readlab_model::target::{CACHE_UNKNOWN_WORDS, TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{CacheState, Transport, Work};
 use readlab_record::{Record, Trial};
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ impl Ranking {
     /// Cache state, transport and archive: `cold`, `pressed to 50%`, `cold over http`,
     /// `cold, out of the zip`.
     pub fn condition(&self) -> String {
-        let source = self.decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
+        let source = self.archive.map_or_else(String::new, |archive| format!(", out of the {archive}"));
         self.state_and_transport() + &source
     }
 
@@ -26,7 +26,7 @@ impl Ranking {
     /// The title: `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the
     /// zip`.
     pub fn title(&self) -> String {
-        let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
+        let source = self.archive.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
         format!("{} · {}{source}", words::capitalized(&self.state_and_transport()), self.work)
     }
 
@@ -34,7 +34,7 @@ impl Ranking {
         let is_above_cache = self.state == CacheState::Cold && self.cold_above.is_some();
         let above = if is_above_cache { " above a cache" } else { "" };
         match (self.state, self.transport) {
-            (CacheState::Unknown, over) => format!("over {} ({CACHE_UNKNOWN})", over.word()),
+            (CacheState::Unknown, over) => format!("over {} ({CACHE_UNKNOWN_WORDS})", over.word()),
             (CacheState::Pressed, _) => match self.memory {
                 Some(bound) => format!("pressed to {bound}"),
                 None => CacheState::Pressed.to_string(),
@@ -47,7 +47,7 @@ impl Ranking {
 
 /// Which facts, beyond the condition, distinguish the rankings of a record.
 #[derive(Debug, Clone)]
-pub(super) struct DistinguishedBy {
+pub(super) struct DistinguishingFacts {
     work_differs: bool,
     /// The names of the targets; `None` if all trials read the same one.
     target_names: Option<Targets<String>>,
@@ -57,14 +57,14 @@ pub(super) struct DistinguishedBy {
     settings_differ: bool,
 }
 
-impl DistinguishedBy {
+impl DistinguishingFacts {
     /// Compares all trials of a record except controls, which are not ranked.
-    pub(super) fn for_record(record: &Record) -> DistinguishedBy {
+    pub(super) fn for_record(record: &Record) -> DistinguishingFacts {
         let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
         let target = |trial: &Trial| record.target_of(trial);
         let has_targets = differ(ranked().map(|trial| target(trial).map(|target| &target.path)));
-        let has_readers = record.targets.iter().any(|target| target.readers.is_some());
-        DistinguishedBy {
+        let has_readers = record.targets.iter().any(|target| target.reader_count.is_some());
+        DistinguishingFacts {
             work_differs: differ(ranked().map(|trial| trial.work)),
             target_names: has_targets.then(|| target_names(&record.targets)),
             blocks_differ: differ(ranked().filter_map(target).map(|target| target.blocks().is_some())),
@@ -100,8 +100,8 @@ fn differ<T: Ord>(values: impl Iterator<Item = T>) -> bool {
 /// no such number.
 pub(super) fn readers_words(facts: &TargetFacts) -> Option<String> {
     let plural = |count: Option<u32>, word| count.map(|count| words::plural(count as usize, word));
-    let has_copies = facts.copies_in.is_some() && facts.readers > Some(1);
+    let has_copies = facts.copies_folder.is_some() && facts.reader_count > Some(1);
     let of_copies = if has_copies { " of copies" } else { "" };
-    let readers = || plural(facts.readers, "reader").map(|readers| readers + of_copies);
-    plural(facts.ranks, "rank").or_else(readers)
+    let readers = || plural(facts.reader_count, "reader").map(|readers| readers + of_copies);
+    plural(facts.rank_count, "rank").or_else(readers)
 }

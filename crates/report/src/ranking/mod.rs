@@ -18,14 +18,14 @@ pub(super) use proof::StateProof;
 use proof::TouchCounts;
 pub(super) use rank::{Rank, Reference};
 pub(super) use row::{ChartReading, RankingRow};
-pub(super) use unmeasured::Unmeasured;
+pub(super) use unmeasured::UnmeasuredLine;
 
 use super::groups;
 use super::limits::Bound;
 use super::name::ShortNames;
 use super::search::SearchView;
 use super::words;
-use condition::DistinguishedBy;
+use condition::DistinguishingFacts;
 use rank::WhyReference;
 use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::verdict;
@@ -45,7 +45,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct RankingKey {
     target: TargetIndex,
-    decodes: Option<Archive>,
+    archive: Option<Archive>,
     work: Work,
     state: CacheState,
 }
@@ -58,9 +58,10 @@ pub struct Ranking {
     /// The size of the target; `None` if the record does not hold the target.
     pub size: Option<Bytes>,
     /// The archive whose content is read; `None` where bytes are read as they are.
-    pub decodes: Option<Archive>,
-    /// The bytes that are read, from which rates are computed: the size, or the decoded size.
-    pub bytes_out: Option<Bytes>,
+    pub archive: Option<Archive>,
+    /// The size of the content that is read, from which rates are computed: the size of the target,
+    /// or the decoded size.
+    pub content_bytes: Option<Bytes>,
     /// The range of the target that is read; `None` if the user chose no range.
     pub range: Option<RangeFacts>,
     /// The pieces in which the target is read; `None` for a file that is read whole.
@@ -69,7 +70,7 @@ pub struct Ranking {
     /// has no such targets.
     pub readers_words: Option<String>,
     /// The settings of the system under which the target is read, such as `read-ahead=4MiB`; `None`
-    /// if the run races none.
+    /// if the run compares no settings.
     pub settings: Option<String>,
     /// The bound on memory under which the target is read; `None` if there is none.
     pub memory: Option<MemoryBound>,
@@ -94,7 +95,7 @@ pub struct Ranking {
     /// The measured controls, fastest first.
     pub controls: Vec<RankingRow>,
     /// The trials without numbers, in the order of their indices.
-    pub unmeasured: Vec<Unmeasured>,
+    pub unmeasured: Vec<UnmeasuredLine>,
     /// What was proven about the cache over all accepted samples, without the controls.
     pub proof: StateProof,
     /// The readings by their evidence that the bytes were touched; `None` if no turn was metered.
@@ -127,7 +128,7 @@ struct RankingContext<'a> {
     limits: &'a [Limit],
     names: ShortNames,
     languages: Languages,
-    distinguished_by: DistinguishedBy,
+    distinguishing_facts: DistinguishingFacts,
 }
 
 impl Ranking {
@@ -172,7 +173,7 @@ impl Ranking {
             let trial = &it.trial;
             let key = RankingKey {
                 target: trial.target,
-                decodes: trial.decodes,
+                archive: trial.decoded_format,
                 work: trial.work,
                 state: trial.state,
             };
@@ -181,8 +182,9 @@ impl Ranking {
         join_lone_controls(&mut groups);
         groups.values_mut().for_each(|trials| trials.sort_by_key(|it| it.trial.index));
         let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
-        let distinguished_by = DistinguishedBy::for_record(record);
-        let shared = RankingContext { record, limits, names, languages, distinguished_by };
+        let distinguished_by = DistinguishingFacts::for_record(record);
+        let shared =
+            RankingContext { record, limits, names, languages, distinguishing_facts: distinguished_by };
         groups.into_iter().map(|(key, trials)| shared.ranking(key, &trials)).collect()
     }
 }
@@ -211,7 +213,7 @@ fn join_lone_controls(groups: &mut BTreeMap<RankingKey, Vec<&TrialRecord>>) {
 
 impl RankingContext<'_> {
     fn ranking(&self, key: RankingKey, trials: &[&TrialRecord]) -> Ranking {
-        let RankingKey { target, decodes, work, state } = key;
+        let RankingKey { target, archive: decodes, work, state } = key;
         let facts = self.record.targets.get(target);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
@@ -231,16 +233,16 @@ impl RankingContext<'_> {
             it.row.diagnosis = verdict::judge(self.record, self.limits, &noise, it.trial);
         }
         let cold = facts.filter(|_| state == CacheState::Cold);
-        let cold_above = cold.and_then(TargetFacts::cold_above);
+        let cold_above = cold.and_then(TargetFacts::unevictable_cache_names);
         let path = facts.map_or_else(|| format!("target {target}"), |facts| facts.path.clone());
         let ranked_trials = || ranked.iter().map(|it| it.trial);
         Ranking {
             target,
-            distinction: self.distinguished_by.words(work, target, facts),
+            distinction: self.distinguishing_facts.words(work, target, facts),
             path,
             size,
-            decodes,
-            bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
+            archive: decodes,
+            content_bytes: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
             range: facts.and_then(|facts| facts.range),
             pieces: facts.and_then(|facts| Pieces::from_facts(facts, work)),
             readers_words: facts.and_then(condition::readers_words),
@@ -262,7 +264,7 @@ impl RankingContext<'_> {
             explanations: self.explanations(key, &ranked),
             touch_counts: TouchCounts::from_trials(trials, ranked_trials()),
             controls: controls.into_iter().map(|it| it.row).collect(),
-            unmeasured: Unmeasured::all(&unmeasured, &self.names),
+            unmeasured: UnmeasuredLine::all(&unmeasured, &self.names),
             search: SearchView::from_trials(trials),
             noise,
             searched: self.searched_rows(trials),
@@ -273,9 +275,9 @@ impl RankingContext<'_> {
 
     /// The rows of the settings that a search tried, from the readings of the search.
     fn searched_rows(&self, trials: &[&TrialRecord]) -> Vec<RankingRow> {
-        let searched = trials.iter().filter(|it| !it.searched.is_empty() && !it.trial.is_control());
+        let searched = trials.iter().filter(|it| !it.search_samples.is_empty() && !it.trial.is_control());
         let row = |it: &&TrialRecord| {
-            let trial = TrialRecord { samples: it.searched.clone(), ..(*it).clone() };
+            let trial = TrialRecord { samples: it.search_samples.clone(), ..(*it).clone() };
             RankingRow::from_trial(&trial, self)
         };
         searched.filter_map(row).collect()
@@ -286,7 +288,7 @@ impl RankingContext<'_> {
     fn explanations(&self, key: RankingKey, ranked: &[MeasuredRow]) -> Vec<String> {
         let mut lines = Vec::new();
         if key.state == CacheState::Cold && !key.work.finds_names() {
-            lines.extend(verdict::explain_device_bytes(self.record, key.target));
+            lines.extend(verdict::device_bytes_sentences(self.record, key.target));
         }
         if !ranked.is_empty() {
             lines.extend(verdict::replaced_limit_sentences(self.record, self.limits, key.target, key.state));
@@ -300,7 +302,8 @@ impl RankingContext<'_> {
 }
 
 /// A sentence on the methods whose readings under a bound read very different shares of their bytes
-/// again; `None` if there are no such methods. Their share in memory is steady all the same.
+/// again; `None` if there are no such methods. The share of their bytes that is in memory is steady
+/// even so.
 fn uneven_words(record: &Record, ranked: &[MeasuredRow]) -> Option<String> {
     let uneven: Vec<String> = ranked
         .iter()

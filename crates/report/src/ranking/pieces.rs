@@ -31,10 +31,10 @@ impl Pieces {
         }
         let files = facts.tree().map(|tree| Pieces::Files(tree.files));
         let blocks = |it: &PlacesFacts| {
-            let &PlacesFacts { reads, block_bytes, pattern, .. } = it;
+            let &PlacesFacts { read_count: reads, block_bytes, pattern, .. } = it;
             Pieces::Reads { reads, block_bytes, pattern }
         };
-        let ranges = facts.ranges.as_ref().map(|ranges| Pieces::Ranges(ranges.reads));
+        let ranges = facts.ranges.as_ref().map(|ranges| Pieces::Ranges(ranges.read_count));
         files.or(facts.places().map(blocks)).or(ranges)
     }
 
@@ -63,7 +63,7 @@ impl Pieces {
             Pieces::Names(count) => words::grouped_plural(count, "name"),
             Pieces::Reads { reads, block_bytes, pattern } => {
                 let noun = format!("{pattern} read");
-                format!("{} of {}", words::grouped_plural(reads, &noun), Bytes(block_bytes).exact())
+                format!("{} of {}", words::grouped_plural(reads, &noun), Bytes(block_bytes).exact_text())
             }
             Pieces::Ranges(count) => words::grouped_plural(count, "range"),
         }

@@ -7,7 +7,7 @@ use readlab_analysis::stats::float;
 use readlab_model::sample::{Delivered, Sample};
 use readlab_model::trial::{CacheState, Transport};
 use readlab_model::units::Bytes;
-use readlab_record::{Touch, TrialRecord, VisitCost};
+use readlab_record::{TouchProof, TrialRecord, VisitCost};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 const WHOLE_SHARE_MIN: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Range {
+pub struct ShareRange {
     pub low: f64,
     pub high: f64,
 }
@@ -24,57 +24,62 @@ pub struct Range {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StateProof {
     /// Number of accepted samples.
-    pub samples: usize,
-    /// Number of samples whose residency is known both before and after.
-    pub residency_known: usize,
+    #[serde(rename = "samples")]
+    pub sample_count: usize,
+    /// Number of samples for which the residency before and after the reading is known.
+    #[serde(rename = "residency_known")]
+    pub known_residency_count: usize,
     /// Number of samples whose residency is an estimate from some pages of the file.
     #[serde(rename = "residency_estimated", skip_serializing_if = "is_zero")]
-    pub residency_estimated: usize,
+    pub estimated_residency_count: usize,
     /// Number of samples whose device bytes are known.
     #[serde(rename = "device_bytes_known")]
-    pub device_known: usize,
+    pub known_device_bytes_count: usize,
     /// Number of cold samples that went through the page cache and left less than the file in it.
     /// Only their device bytes prove them.
     #[serde(rename = "by_device_bytes_alone")]
-    pub proven_by_device_alone: usize,
-    /// Number of cold samples of commands without a contender that read a part of the file from
-    /// below and left this part in the cache.
+    pub proven_by_device_count: usize,
+    /// Number of cold samples of commands without a contender that read a part of the file and left
+    /// this part in the cache.
     #[serde(rename = "of_a_part", skip_serializing_if = "is_zero")]
-    pub part_reads: usize,
+    pub part_read_count: usize,
     /// Number of cold samples of commands without a contender that left nothing in the cache: they
     /// bypassed the cache, or read nothing.
     #[serde(skip_serializing_if = "is_zero")]
-    pub left_nothing: usize,
+    #[serde(rename = "left_nothing")]
+    pub left_nothing_count: usize,
     /// Number of cold samples that went through the page cache, left less than the file in it and
     /// read nothing from the device, for example because the file is a hole. Nothing proves that
     /// they read the file.
     #[serde(skip_serializing_if = "is_zero")]
-    pub unproven: usize,
-    pub rejected: usize,
+    #[serde(rename = "unproven")]
+    pub unproven_count: usize,
+    #[serde(rename = "rejected")]
+    pub rejected_count: usize,
     /// Share of the file's pages in the cache before a reading.
     #[serde(skip)]
-    pub resident_before: Option<Range>,
+    pub resident_before: Option<ShareRange>,
     /// Share of the file's pages in the cache after a reading.
     #[serde(skip)]
-    pub resident_after: Option<Range>,
+    pub resident_after: Option<ShareRange>,
     /// Device bytes divided by the target's size.
     #[serde(skip)]
-    pub device_share: Option<Range>,
+    pub device_share: Option<ShareRange>,
     /// Bytes that the layer below read, divided by the target's size.
     #[serde(skip)]
-    pub below_share: Option<Range>,
+    pub lower_layer_share: Option<ShareRange>,
 }
 
 fn is_zero(samples: &usize) -> bool {
     *samples == 0
 }
 
-impl Range {
+impl ShareRange {
     /// The range of some values; `None` without values.
-    pub(super) fn covering(values: impl Iterator<Item = f64>) -> Option<Range> {
+    pub(super) fn covering(values: impl Iterator<Item = f64>) -> Option<ShareRange> {
         values.fold(None, |range, value| {
-            let Range { low, high } = range.unwrap_or(Range { low: value, high: value });
-            Some(Range { low: low.min(value), high: high.max(value) })
+            let ShareRange { low, high } = range.unwrap_or(ShareRange { low: value, high: value });
+            Some(ShareRange { low: low.min(value), high: high.max(value) })
         })
     }
 }
@@ -84,12 +89,12 @@ impl StateProof {
     /// samples that are not proven; empty if all of them are zero.
     fn device_words(&self) -> String {
         let StateProof {
-            samples,
-            device_known,
-            proven_by_device_alone,
-            part_reads,
-            left_nothing,
-            unproven,
+            sample_count: samples,
+            known_device_bytes_count: device_known,
+            proven_by_device_count: proven_by_device_alone,
+            part_read_count: part_reads,
+            left_nothing_count: left_nothing,
+            unproven_count: unproven,
             ..
         } = self;
         let mut text = String::new();
@@ -123,19 +128,19 @@ impl StateProof {
             }
             Transport::Http | Transport::S3 => "what came from the device, the server read".to_owned(),
         };
-        let estimated = match self.residency_estimated {
+        let estimated = match self.estimated_residency_count {
             0 => String::new(),
             some => format!(" (estimated for {some}, from sampled pages)"),
         };
-        let below = self.below_share.map_or_else(String::new, |share| {
+        let below = self.lower_layer_share.map_or_else(String::new, |share| {
             format!("; the layer below read {} of the size", share_range_words(Some(share)))
         });
         format!(
             "residency known for {} of {} samples{}, {} rejected; in the cache before {}, after {}; {from_device}{below}",
-            self.residency_known,
-            self.samples,
+            self.known_residency_count,
+            self.sample_count,
             estimated,
-            self.rejected,
+            self.rejected_count,
             share_range_words(self.resident_before),
             share_range_words(self.resident_after),
         )
@@ -146,12 +151,12 @@ impl StateProof {
         format!(
             "names looked up (256 at most) for {} of {} samples, {} rejected; in memory before {}, after {}; device bytes \
              known for {}",
-            self.residency_known,
-            self.samples,
-            self.rejected,
+            self.known_residency_count,
+            self.sample_count,
+            self.rejected_count,
             share_range_words(self.resident_before),
             share_range_words(self.resident_after),
-            self.device_known,
+            self.known_device_bytes_count,
         )
     }
 
@@ -170,36 +175,38 @@ impl StateProof {
                 .sum::<usize>()
         };
         StateProof {
-            samples: samples().count(),
-            residency_known: known().count(),
-            residency_estimated: known().filter(|sample| sample.resident_is_estimate).count(),
-            device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
-            proven_by_device_alone: count_cold_samples_that_left_less(false, |it| {
+            sample_count: samples().count(),
+            known_residency_count: known().count(),
+            estimated_residency_count: known().filter(|sample| sample.resident_is_estimate).count(),
+            known_device_bytes_count: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
+            proven_by_device_count: count_cold_samples_that_left_less(false, |it| {
                 it.device_read_bytes != Some(0)
             }),
-            unproven: count_cold_samples_that_left_less(false, |it| it.device_read_bytes == Some(0)),
-            part_reads: count_cold_samples_that_left_less(true, |it| !left_no_page_in_cache(it)),
-            left_nothing: count_cold_samples_that_left_less(true, left_no_page_in_cache),
-            rejected: all().map(|trial| trial.rejected.len()).sum(),
-            resident_before: Range::covering(samples().filter_map(|sample| sample.resident_before)),
-            resident_after: Range::covering(samples().filter_map(|sample| sample.resident_after)),
-            device_share: Range::covering(shares_of_size(trials.clone(), |sample| sample.device_read_bytes)),
-            below_share: Range::covering(shares_of_size(trials, |sample| sample.below_read_bytes)),
+            unproven_count: count_cold_samples_that_left_less(false, |it| it.device_read_bytes == Some(0)),
+            part_read_count: count_cold_samples_that_left_less(true, |it| !left_no_page_in_cache(it)),
+            left_nothing_count: count_cold_samples_that_left_less(true, left_no_page_in_cache),
+            rejected_count: all().map(|trial| trial.rejected_readings.len()).sum(),
+            resident_before: ShareRange::covering(samples().filter_map(|sample| sample.resident_before)),
+            resident_after: ShareRange::covering(samples().filter_map(|sample| sample.resident_after)),
+            device_share: ShareRange::covering(shares_of_size(trials.clone(), |sample| {
+                sample.device_read_bytes
+            })),
+            lower_layer_share: ShareRange::covering(shares_of_size(trials, |sample| sample.below_read_bytes)),
         }
     }
 }
 
 /// The lowest and the highest share, or one share if both have the same text.
-fn share_range_words(range: Option<Range>) -> String {
+fn share_range_words(range: Option<ShareRange>) -> String {
     match range {
         None => "not known".to_owned(),
-        Some(Range { low, high }) if words::percent(low) == words::percent(high) => words::percent(low),
-        Some(Range { low, high }) => format!("{} to {}", words::percent(low), words::percent(high)),
+        Some(ShareRange { low, high }) if words::percent(low) == words::percent(high) => words::percent(low),
+        Some(ShareRange { low, high }) => format!("{} to {}", words::percent(low), words::percent(high)),
     }
 }
 
-/// Whether a reading left no page in the cache. An estimate cannot show this, because it looks at
-/// some of the pages only.
+/// Whether a reading left no page in the cache. An estimate cannot show this, because it is made
+/// from only some of the pages.
 fn left_no_page_in_cache(sample: &Sample) -> bool {
     sample.resident_after == Some(0.0) && !sample.resident_is_estimate
 }
@@ -227,7 +234,7 @@ fn shares_of_size<'a>(
 
 /// The number of readings for each kind of evidence that the bytes were touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TouchCounts(BTreeMap<Touch, usize>);
+pub struct TouchCounts(BTreeMap<TouchProof, usize>);
 
 impl TouchCounts {
     /// Counts the accepted readings by their evidence. The controls show how much CPU time a visit
@@ -245,7 +252,7 @@ impl TouchCounts {
         for it in ranked {
             for sample in &it.samples {
                 is_metered |= !sample.turn.is_unknown();
-                *found.entry(visit.touch(&it.trial, &sample)).or_insert(0) += 1;
+                *found.entry(visit.touch_proof(&it.trial, &sample)).or_insert(0) += 1;
             }
         }
         is_metered.then_some(TouchCounts(found))
@@ -255,9 +262,9 @@ impl TouchCounts {
         let of = |touch| self.0.get(&touch).copied().unwrap_or(0);
         let all: usize = self.0.values().sum();
         let by = [
-            (of(Touch::Delivered(Delivered::Calls)), "by read calls"),
-            (of(Touch::Delivered(Delivered::Faults)), "by page faults"),
-            (of(Touch::CpuTime), "by CPU time"),
+            (of(TouchProof::Delivered(Delivered::Calls)), "by read calls"),
+            (of(TouchProof::Delivered(Delivered::Faults)), "by page faults"),
+            (of(TouchProof::CpuTime), "by CPU time"),
         ];
         let known: usize = by.iter().map(|(n, _)| n).sum();
         let by: Vec<String> = by.iter().filter(|(n, _)| *n > 0).map(|(n, by)| format!("{n} {by}")).collect();
@@ -276,17 +283,18 @@ mod tests {
 
     #[test]
     fn unproven_samples_are_counted_in_words() {
-        let calls = Touch::Delivered(Delivered::Calls);
-        let known = TouchCounts([(calls, 20), (Touch::CpuTime, 7), (Touch::Unknown, 3)].into()).words();
+        let calls = TouchProof::Delivered(Delivered::Calls);
+        let known =
+            TouchCounts([(calls, 20), (TouchProof::CpuTime, 7), (TouchProof::Unknown, 3)].into()).words();
         let of_both = "27 of 30 readings touched the bytes (20 by read calls, 7 by CPU time)";
         assert_eq!(known, format!("{of_both}; of the others the meters cannot tell"));
-        let unknown = TouchCounts([(Touch::Unknown, 2)].into()).words();
+        let unknown = TouchCounts([(TouchProof::Unknown, 2)].into()).words();
         assert_eq!(unknown, "0 of 2 readings touched the bytes; of the others the meters cannot tell");
     }
     #[test]
     fn a_command_that_left_nothing_in_the_cache_is_not_said_to_have_left_a_part() {
         let mut record = Record::new(testing::header());
-        record.add(testing::trial(0, "command/dd", CacheState::Cold, Cache::Through));
+        record.add(testing::trial_line(0, "command/dd", CacheState::Cold, Cache::Through));
         let trial = TrialIndex::new(0);
         record.trials[trial].trial.work = Work::Output;
         for (round, after) in (0..).zip([0.0, 0.03, 0.0]) {
@@ -296,7 +304,7 @@ mod tests {
             record.add(Line::Sample(Box::new(sample)));
         }
         let proof = StateProof::from_trials(record.trials.iter().map(|it| (it, None)));
-        assert_eq!((proof.part_reads, proof.left_nothing), (1, 2));
+        assert_eq!((proof.part_read_count, proof.left_nothing_count), (1, 2));
         let words = proof.words(Transport::File);
         let told = "; 1 read a part: what they left in the cache came from there; 2 left nothing in the cache: they \
                     read past it, or nothing";

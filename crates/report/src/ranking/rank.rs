@@ -15,7 +15,7 @@ pub struct Rank {
     /// The place from 1, which trials that tie share.
     pub place: usize,
     #[serde(rename = "standing")]
-    pub tie: TieStatus,
+    pub tie_status: TieStatus,
 }
 
 /// How a trial compares with the first of its rank, by their ratio within rounds.
@@ -30,7 +30,7 @@ pub enum TieStatus {
 impl Rank {
     /// The rank in words: `1`, or `1=` when tied.
     pub fn word(self) -> String {
-        match self.tie {
+        match self.tie_status {
             TieStatus::First => self.place.to_string(),
             TieStatus::Tied => format!("{}=", self.place),
         }
@@ -57,7 +57,7 @@ pub(super) fn assign_ranks(rows: &mut [MeasuredRow], reference: Option<&Referenc
     for MeasuredRow { row, .. } in rows.iter_mut() {
         let trial = row.index;
         let base = reference.filter(|base| base.index != trial);
-        row.ratio = base.and_then(|base| noise.ratio(trial, base.index));
+        row.ratio_to_reference = base.and_then(|base| noise.ratio(trial, base.index));
         row.set_interval(noise.location(trial));
         if row.interval_rule.is_none() {
             continue;
@@ -68,10 +68,10 @@ pub(super) fn assign_ranks(rows: &mut [MeasuredRow], reference: Option<&Referenc
             noise.significance_against_first(first.trial, trial) != Some(Significance::Slower)
         };
         row.rank = Some(match firsts.iter().find(is_tied) {
-            Some(first) => Rank { place: first.place, tie: TieStatus::Tied },
+            Some(first) => Rank { place: first.place, tie_status: TieStatus::Tied },
             None => {
                 firsts.push(RankStart { place: ranked, trial });
-                Rank { place: ranked, tie: TieStatus::First }
+                Rank { place: ranked, tie_status: TieStatus::First }
             }
         });
     }
@@ -113,7 +113,7 @@ impl Reference {
             let found = rows.iter().find(|it| it.trial.trial.id == candidate.trial)?;
             Some((found, WhyReference::Candidate(candidate.why)))
         };
-        let candidate = record.header.references.iter().find_map(measured);
+        let candidate = record.header.reference_candidates.iter().find_map(measured);
         let (found, why) = candidate.or_else(|| Some((rows.first()?, WhyReference::Fastest)))?;
         Some(Reference { index: found.row.index, name: found.row.name.clone(), why })
     }

@@ -6,14 +6,14 @@ use super::rank::Rank;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::memory::hit_share;
 use readlab_analysis::stats::{
-    self, FillSpread, IntervalRule, RuledInterval, SharedLocation, SharedRatio, Summary, float, whole,
+    self, FillSpread, IntervalRule, IntervalWithRule, SharedLocation, SharedRatio, Summary, float, whole,
 };
 use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{COMMAND, CacheState, MethodId, Params, TrialId, TrialIndex};
 use readlab_model::units::{Bytes, Nanos, Throughput};
-use readlab_record::{Count, Record, ReferenceReason, Stopped, TrialRecord};
+use readlab_record::{Record, ReferenceReason, Stopped, TrialRecord, UntimedCount};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -46,8 +46,8 @@ pub struct RankingRow {
     pub bytes: Option<Bytes>,
     /// The bytes divided by the median wall time.
     pub throughput: Option<Throughput>,
-    /// The share of the target, 0 to 1, that a command reads whose output is not counted; `None` if
-    /// it is not known, and for all other trials.
+    /// The share of the target, from 0 to 1, that a command reads; `None` if the share is not
+    /// known, and for trials other than commands whose output is not counted.
     pub share_read: Option<f64>,
     /// The encoded bytes of the target divided by the median wall time; `None` where nothing is
     /// decoded.
@@ -72,20 +72,20 @@ pub struct RankingRow {
     pub readings: Vec<ChartReading>,
     /// Processors in use on average: CPU time divided by wall time, the median over the samples
     /// with both; `None` if the readings are too short for the clock of the CPU time.
-    pub cores: Option<f64>,
+    pub busy_processors: Option<f64>,
     /// CPU time of all threads, in user mode and in the kernel; `None` where it was not measured.
     pub cpu_time: Option<Summary>,
     /// Counts from untimed runs.
-    pub counts: BTreeMap<String, Count>,
+    pub counts: BTreeMap<String, UntimedCount>,
     /// The counts summarised over all runs that counted.
     pub count_summaries: BTreeMap<String, Summary>,
     /// Why a meter could not be read, by the meter's name in files.
-    pub missing: BTreeMap<String, String>,
+    pub missing_reasons: BTreeMap<String, String>,
     /// How many times as fast as the reference the trial is; `None` for the reference itself, and
-    /// if no round holds both.
-    pub ratio: Option<SharedRatio>,
+    /// if no round holds both trials.
+    pub ratio_to_reference: Option<SharedRatio>,
     /// How much the fills of the page cache differ; `None` when cold, and with one fill.
-    pub fills: Option<FillSpread>,
+    pub fill_spread: Option<FillSpread>,
     /// Whether a caution says that the contender did more than read, or repeated requests.
     pub is_marked: bool,
     /// Whether the run was cut short before this trial was done.
@@ -117,7 +117,7 @@ impl RankingRow {
 
     /// A quantile of single reads, such as `p99`; `None` where there are too few reads for it.
     pub fn latency_quantile(&self, name: &str) -> Option<Nanos> {
-        Some(Nanos(self.latency.as_ref()?.quantile(name)?.ns))
+        Some(Nanos(self.latency.as_ref()?.quantile(name)?.latency_ns))
     }
 
     /// Sets the interval of the wall time to that of `location`, which is computed from all trials
@@ -127,7 +127,8 @@ impl RankingRow {
         let ci95 = location.and_then(|it| it.ci95);
         self.interval_rule = ci95.map(|it| it.rule);
         let median = self.wall.median;
-        let ends = |it: RuledInterval| [whole(it.ends.low).clamp(1, median), whole(it.ends.high).max(median)];
+        let ends =
+            |it: IntervalWithRule| [whole(it.ends.low).clamp(1, median), whole(it.ends.high).max(median)];
         self.wall.median_ci95 = ci95.map(ends);
         self.summaries.insert(Meter::WallNs, self.wall.clone());
     }
@@ -137,18 +138,18 @@ impl RankingRow {
         let facts = shared.record.target_of(&trial.trial);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
         let pieces = facts.and_then(|facts| Pieces::from_facts(facts, trial.trial.work));
-        let busy = verdict::processors_busy(trial);
+        let busy = verdict::busy_processors(trial);
         let (summaries, missing) = summaries_and_missing(trial, busy.as_ref().err());
         let wall = summaries.get(&Meter::WallNs)?.clone();
-        let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
+        let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.reader_count()));
         let rate = |size: Bytes| Throughput::per(size, Nanos(wall.median));
-        let is_whole = shared.record.read_whole(trial).is_some();
+        let is_whole = shared.record.wholly_read_target(trial).is_some();
         let bytes_out = shared.record.bytes_out(trial).map(Bytes);
         let bytes = bytes_out.filter(|size| size.0 > 0 && !trial.trial.is_control());
-        let part = shared.record.read_part(trial).map(|part| part.share);
+        let part = shared.record.part_read(trial).map(|part| part.share);
         let may_be_part = trial.trial.work.may_read_part() && !trial.trial.is_control();
         let read = bytes.filter(|_| wall.median > 0);
-        let encoded = size.filter(|_| read.is_some() && trial.trial.decodes.is_some());
+        let encoded = size.filter(|_| read.is_some() && trial.trial.decoded_format.is_some());
         let reading = |it: Sample| ChartReading { round: it.round, fill: it.fill, wall_ns: it.wall_ns };
         // A command whose output is only compared need not find every name.
         let finds_all = trial.trial.requested_work().finds_names() && !trial.trial.is_control();
@@ -182,16 +183,16 @@ impl RankingRow {
             readings: trial.samples.iter().map(reading).collect(),
             cpu_time: stats::summary(trial.samples.iter().filter_map(|sample| sample.cpu_observation()))
                 .filter(|_| busy.is_ok()),
-            cores: busy.ok(),
+            busy_processors: busy.ok(),
             counts: trial.counts.clone(),
             count_summaries: trial
                 .count_runs
                 .iter()
                 .filter_map(|(kind, runs)| Some((kind.clone(), stats::count_summary(runs)?)))
                 .collect(),
-            missing,
-            ratio: None,
-            fills: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
+            missing_reasons: missing,
+            ratio_to_reference: None,
+            fill_spread: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
             is_marked: !trial.remarks().is_empty(),
             is_cut_short: trial.outcome.is_none(),
             stopped: trial.stopped,
@@ -201,7 +202,7 @@ impl RankingRow {
 }
 
 fn is_own_command(record: &Record, it: &TrialRecord) -> bool {
-    let mut candidates = record.header.references.iter();
+    let mut candidates = record.header.reference_candidates.iter();
     it.trial.contender() == COMMAND
         && candidates.any(|candidate| candidate.why == ReferenceReason::Own && candidate.trial == it.trial.id)
 }
@@ -252,7 +253,7 @@ fn summaries_and_missing(
     trial: &TrialRecord,
     no_cpu: Option<&NoCpuTime>,
 ) -> (BTreeMap<Meter, Summary>, BTreeMap<String, String>) {
-    let mut missing = trial.missing.clone();
+    let mut missing = trial.missing_meters.clone();
     let mut metrics = Meter::summarised().collect::<Vec<_>>();
     if let Some(why @ NoCpuTime::BelowResolution { .. }) = no_cpu {
         let of_cpu = [Meter::CpuUserNs, Meter::CpuSystemNs];

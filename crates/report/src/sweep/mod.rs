@@ -24,7 +24,7 @@ use readlab_analysis::stats::{
 };
 use readlab_model::target::TargetIndex;
 use readlab_model::units::{Bytes, Nanos, Throughput};
-use readlab_record::{Point, Record, RunKind, SweepSeries};
+use readlab_record::{Record, RunKind, SweepPoint, SweepSeries};
 use schemars::JsonSchema;
 use serde::Serialize;
 use series_facts::SeriesFacts;
@@ -39,7 +39,8 @@ pub struct SweepView {
     /// files.
     pub unmeasured: Vec<String>,
     /// The known facts about the layers below the files, a line each.
-    pub below: Vec<String>,
+    #[serde(rename = "below")]
+    pub layer_lines: Vec<String>,
     /// Cautions for readers of the numbers. A caution on several files is listed once.
     pub cautions: Vec<String>,
 }
@@ -50,17 +51,19 @@ pub struct Series {
     /// The name of the series: `write plain`, or the name of the method.
     pub name: String,
     pub is_write: bool,
-    pub points: Vec<Point>,
+    pub points: Vec<SweepPoint>,
     /// Time in seconds against size in bytes, by relative errors; `None` with fewer than two sizes.
     pub fit: Option<LeastSquares<RelativeErrors>>,
     /// The robust line through the same points.
-    pub robust: Option<TheilSen>,
+    #[serde(rename = "robust")]
+    pub robust_line: Option<TheilSen>,
     /// The line by ordinary least squares, as published.
     pub least_squares: Option<LeastSquares<AbsoluteErrors>>,
     /// The sizes, ascending.
     pub sizes: Vec<SizeRow>,
     /// The sizes that deviate from the line, and why, a sentence each.
-    pub band: Vec<String>,
+    #[serde(rename = "band")]
+    pub band_sentences: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<MixedSize>,
     #[serde(flatten)]
@@ -91,7 +94,7 @@ impl SweepView {
         Some(SweepView {
             series: record.sweep_series().into_iter().map(series).collect(),
             unmeasured: unmeasured(record),
-            below: series_facts::layer_lines(record),
+            layer_lines: series_facts::layer_lines(record),
             cautions: cautions(record).into_iter().chain(series_facts::side_effect_lines(&known)).collect(),
         })
     }
@@ -127,9 +130,9 @@ fn cautions(record: &Record) -> Vec<String> {
 impl Series {
     /// Fits the lines of a series. `seed` is the seed of resampling.
     fn new(swept: SweepSeries, known: SeriesFacts, seed: u64) -> Series {
-        let seconds = swept.times();
+        let seconds = swept.sizes_and_seconds();
         let SweepSeries { name, is_write, points } = swept;
-        let mut by_size: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
+        let mut by_size: BTreeMap<u64, Vec<SweepPoint>> = BTreeMap::new();
         for point in &points {
             by_size.entry(point.size_bytes).or_default().push(*point);
         }
@@ -142,13 +145,13 @@ impl Series {
             is_write,
             points,
             fit: stats::weighted_least_squares(&seconds),
-            robust,
+            robust_line: robust,
             least_squares: stats::least_squares(&seconds),
-            band: Vec::new(),
+            band_sentences: Vec::new(),
             mixed: Vec::new(),
             facts: known,
         };
-        series.band = series.band_sentences();
+        series.band_sentences = series.band_sentences();
         series
     }
 
@@ -162,7 +165,7 @@ impl Series {
     /// The name, with a mark if a caution is about the contender, and with a note if cold readings
     /// may come from a lower cache.
     pub fn title(&self) -> String {
-        let mark = if self.facts.conduct.is_plain() { "" } else { words::CONDUCT_MARK };
+        let mark = if self.facts.side_effects.is_empty() { "" } else { words::CONDUCT_MARK };
         let above = if self.facts.cold_above.is_some() { ", cold above a cache" } else { "" };
         format!("{}{mark}{above}", self.name)
     }
@@ -179,7 +182,7 @@ impl Series {
     /// The fixed cost of a file, and both parameters by the robust line and by ordinary least
     /// squares.
     pub fn line_words(&self) -> Option<String> {
-        let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
+        let (fit, robust) = (self.fit.as_ref()?, self.robust_line.as_ref()?);
         let above = self.facts.cold_above.as_ref();
         let above = above.map_or_else(String::new, |cache| format!("; cold is cold above {cache}"));
         let published = self.least_squares.as_ref().map_or_else(String::new, |it| {
@@ -197,7 +200,7 @@ impl Series {
     }
 
     pub fn median_rate(&self) -> Throughput {
-        Throughput(stats::median(self.points.iter().map(Point::rate)).unwrap_or(f64::NAN))
+        Throughput(stats::median(self.points.iter().map(SweepPoint::rate)).unwrap_or(f64::NAN))
     }
 
     /// One sentence for each run of neighbouring sizes that deviate from the line to the same side.
@@ -237,7 +240,7 @@ impl Series {
     fn band_reasons(&self, fast: bool, rows: &[SizeRow]) -> Vec<String> {
         let mut reasons = Vec::new();
         let above = self.facts.cold_above.as_ref();
-        let fixed = self.robust.map(|it| Nanos::from_secs_f64(it.line.intercept));
+        let fixed = self.robust_line.map(|it| Nanos::from_secs_f64(it.line.intercept));
         if !fast {
             let share = |fixed: Nanos, row: &SizeRow| float(fixed.0) / float(row.median_ns.max(1));
             let most = |fixed| rows.iter().map(|row| share(fixed, row)).fold(0.0, f64::max);
@@ -283,7 +286,7 @@ impl Series {
     /// later passes.
     fn later_pass_ratio(&self, rows: &[SizeRow]) -> Option<f64> {
         let median = |is_counted: &dyn Fn(u32) -> bool| {
-            let among = |point: &&Point| {
+            let among = |point: &&SweepPoint| {
                 is_counted(point.pass) && rows.iter().any(|row| row.size_bytes == point.size_bytes)
             };
             let points = self.points.iter().filter(among);

@@ -26,8 +26,9 @@ pub struct SeriesFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<StateProof>,
     /// What the contender did beyond reading.
-    #[serde(skip_serializing_if = "SideEffects::is_plain")]
-    pub conduct: SideEffects,
+    #[serde(skip_serializing_if = "SideEffects::is_empty")]
+    #[serde(rename = "conduct")]
+    pub side_effects: SideEffects,
 }
 
 impl SeriesFacts {
@@ -54,9 +55,9 @@ impl SeriesFacts {
         let language = trials.first().map_or("", |it| languages.language_of(it.trial.contender())).to_owned();
         SeriesFacts {
             language,
-            cold_above: first_and_count_of_others(cold.filter_map(|it| facts(it)?.cold_above())),
+            cold_above: first_and_count_of_others(cold.filter_map(|it| facts(it)?.unevictable_cache_names())),
             proof: Some(StateProof::from_trials(sized)),
-            conduct,
+            side_effects: conduct,
         }
     }
 
@@ -70,7 +71,7 @@ impl SeriesFacts {
 pub(super) fn layer_lines(record: &Record) -> Vec<String> {
     let is_cold = record.trials.iter().any(|it| it.is_measured() && it.trial.state == CacheState::Cold);
     let targets = || record.targets.iter().filter(|_| is_cold);
-    let above = first_and_count_of_others(targets().filter_map(TargetFacts::cold_above));
+    let above = first_and_count_of_others(targets().filter_map(TargetFacts::unevictable_cache_names));
     let chain = first_and_count_of_others(targets().filter_map(|facts| layers::words(&facts.layers)));
     let not_probed = targets().filter_map(|facts| facts.hidden_cache.as_ref()?.not_probed_sentence());
     let above = above.map(|cache| format!("cold above: {cache}"));
@@ -90,7 +91,7 @@ fn first_and_count_of_others(said: impl Iterator<Item = String>) -> Option<Strin
 /// What contenders did beyond reading: a line for each side effect, with the mark of its series.
 pub(super) fn side_effect_lines(known: &BTreeMap<String, SeriesFacts>) -> Vec<String> {
     let facts = |(name, known): (&String, &SeriesFacts)| {
-        let said = known.conduct.words();
+        let said = known.side_effects.words();
         said.into_iter().map(|what| format!("{name}{}: {what}", words::CONDUCT_MARK)).collect::<Vec<_>>()
     };
     known.iter().flat_map(facts).collect()

@@ -12,7 +12,7 @@ use crate::words::{self, Number};
 use readlab_analysis::stats::{self, FittedLine, float};
 use readlab_model::target::TargetIndex;
 use readlab_model::units::{Bytes, Nanos, Throughput};
-use readlab_record::Point;
+use readlab_record::SweepPoint;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,7 +21,8 @@ use std::collections::BTreeMap;
 pub struct SizeRow {
     pub size_bytes: u64,
     /// Number of files.
-    pub n: usize,
+    #[serde(rename = "n")]
+    pub file_count: usize,
     pub least_ns: u64,
     pub median_ns: u64,
     pub most_ns: u64,
@@ -35,7 +36,7 @@ pub struct SizeRow {
 }
 
 impl SizeRow {
-    pub(super) fn from_points(points: &[Point], line: Option<&FittedLine>) -> SizeRow {
+    pub(super) fn from_points(points: &[SweepPoint], line: Option<&FittedLine>) -> SizeRow {
         let size_bytes = points.first().map_or(0, |point| point.size_bytes);
         let mut walls: Vec<f64> = points.iter().map(|point| float(point.wall_ns)).collect();
         walls.sort_unstable_by(f64::total_cmp);
@@ -46,7 +47,7 @@ impl SizeRow {
         let predicted = line.map(|line| line.at(float(size_bytes))).filter(|seconds| *seconds > 0.0);
         SizeRow {
             size_bytes,
-            n: points.len(),
+            file_count: points.len(),
             least_ns: nanos(0.0),
             median_ns: nanos(0.5),
             most_ns: nanos(1.0),
@@ -81,7 +82,7 @@ impl SizeRow {
     pub(crate) fn cells(&self) -> [Option<Number>; 8] {
         [
             Some(Number::bytes(self.size_bytes)),
-            Some(Number::count(self.n as u64)),
+            Some(Number::count(self.file_count as u64)),
             Some(Number::time(self.median_ns)),
             Some(Number::time(self.least_ns)),
             Some(Number::time(self.most_ns)),
@@ -113,11 +114,11 @@ pub struct MixedSize {
 
 impl MixedSize {
     /// The mixed sizes of a series, ascending. Each file counts once, with its first pass.
-    pub(super) fn all(points: &[Point], name: impl Fn(TargetIndex) -> String) -> Vec<MixedSize> {
-        let mut by_size: BTreeMap<u64, Vec<&Point>> = BTreeMap::new();
-        let mut first: BTreeMap<TargetIndex, &Point> = BTreeMap::new();
+    pub(super) fn all(points: &[SweepPoint], name: impl Fn(TargetIndex) -> String) -> Vec<MixedSize> {
+        let mut by_size: BTreeMap<u64, Vec<&SweepPoint>> = BTreeMap::new();
+        let mut first: BTreeMap<TargetIndex, &SweepPoint> = BTreeMap::new();
         for point in points {
-            let kept = first.entry(point.file).or_insert(point);
+            let kept = first.entry(point.target).or_insert(point);
             if point.pass < kept.pass {
                 *kept = point;
             }
@@ -128,21 +129,21 @@ impl MixedSize {
         by_size.into_values().filter_map(|points| MixedSize::find(&points, &name)).collect()
     }
 
-    fn find(points: &[&Point], name: &impl Fn(TargetIndex) -> String) -> Option<MixedSize> {
-        let log = |point: &Point| float(point.wall_ns.max(1)).ln();
+    fn find(points: &[&SweepPoint], name: &impl Fn(TargetIndex) -> String) -> Option<MixedSize> {
+        let log = |point: &SweepPoint| float(point.wall_ns.max(1)).ln();
         let groups = stats::two_groups(points.iter().map(|point| log(point)))?;
         if groups.gap < DEVIATING_SHARE_MIN.ln_1p() {
             return None;
         }
-        let (fast, slow): (Vec<&Point>, Vec<&Point>) =
+        let (fast, slow): (Vec<&SweepPoint>, Vec<&SweepPoint>) =
             points.iter().partition(|point| log(point) <= groups.lower_max);
-        let names = |points: Vec<&Point>| points.iter().map(|point| name(point.file)).collect();
+        let names = |points: Vec<&SweepPoint>| points.iter().map(|point| name(point.target)).collect();
         Some(MixedSize {
             size_bytes: points[0].size_bytes,
             fast_files: names(fast),
             slow_files: names(slow),
             gap_factor: groups.gap.exp(),
-            evidence: Some(groups.evidence).filter(|it| it.is_finite()),
+            evidence: Some(groups.gap_per_spread).filter(|it| it.is_finite()),
         })
     }
 
@@ -167,17 +168,17 @@ impl MixedSize {
 mod tests {
     use super::*;
 
-    fn point(file: usize, size_bytes: u64, wall_ns: u64, pass: u32) -> Point {
-        Point { file: TargetIndex::new(file), size_bytes, wall_ns, device_read_bytes: None, pass }
+    fn point(file: usize, size_bytes: u64, wall_ns: u64, pass: u32) -> SweepPoint {
+        SweepPoint { target: TargetIndex::new(file), size_bytes, wall_ns, device_read_bytes: None, pass }
     }
 
     #[test]
     fn six_fast_files_of_ten_are_named() {
         let wall = |file: usize| if file.is_multiple_of(5) || file % 3 == 1 { 50_000 } else { 200_000 };
-        let of_ten: Vec<Point> =
+        let of_ten: Vec<SweepPoint> =
             (0..10).map(|file| point(file, 500_000, wall(file) + file as u64 * 1_000, 0)).collect();
         let even = (10..20).map(|file| point(file, 2_000_000, 700_000 + file as u64 * 20_000, 0));
-        let points: Vec<Point> = of_ten.iter().copied().chain(even).collect();
+        let points: Vec<SweepPoint> = of_ten.iter().copied().chain(even).collect();
         let mixed = MixedSize::all(&points, |file| format!("f{file}"));
         assert_eq!(mixed.len(), 1, "{mixed:?}");
         assert_eq!(mixed[0].size_bytes, 500_000);
@@ -193,9 +194,9 @@ mod tests {
         // Each file is slow at first, and fast from a cache afterwards.
         let first = (0..10).map(|n| point(n, 1_000_000, 400_000 + n as u64, 0));
         let later = (0..10).map(|n| point(n, 1_000_000, 90_010 + n as u64, 1));
-        let points: Vec<Point> = first.chain(later).collect();
+        let points: Vec<SweepPoint> = first.chain(later).collect();
         assert_eq!(MixedSize::all(&points, |file| file.to_string()), []);
-        let close: Vec<Point> =
+        let close: Vec<SweepPoint> =
             (0..10).map(|n| point(n, 1_000_000, if n < 5 { 400_000 } else { 440_000 }, 0)).collect();
         assert_eq!(MixedSize::all(&close, |file| file.to_string()), []);
     }

@@ -22,12 +22,12 @@ const DROPPED_COLUMNS: [usize; 3] = [4, 1, RATIO_COLUMN];
 fn row_texts(ranking: &Ranking, advice: &LanguageAdvice) -> [String; TITLES.len()] {
     let short =
         |trial: &AdvisedTrial| ranking.row(trial.index).map_or(&trial.name, |row| &row.short_name).clone();
-    let best = match advice.usual_is {
+    let best = match advice.usual_standing {
         Some(UsualWay::TheSame) => "the same".to_owned(),
         _ => short(&advice.best),
     };
     let ratio = advice.ratio.map(words::ratio_words);
-    let ratio = match advice.usual_is {
+    let ratio = match advice.usual_standing {
         Some(UsualWay::NotToldApart) => {
             let times = ratio.map_or_else(String::new, |times| format!(" ({times})"));
             Some(format!("not told apart{times}"))
@@ -47,7 +47,7 @@ pub(super) fn table(ranking: &Ranking, advice: &[LanguageAdvice], style: Style) 
     }
     let rows: Vec<_> = advice.iter().map(|advice| row_texts(ranking, advice)).collect();
     let build = |columns: &[usize], letters: usize| {
-        let mut grid = Grid::new(columns.iter().map(|&at| left_cell(TITLES[at])), style.color);
+        let mut grid = Grid::new(columns.iter().map(|&at| left_cell(TITLES[at])), style.may_use_color);
         rows.iter()
             .for_each(|row| grid.add_row(columns.iter().map(|&at| left_cell(&cut_text(&row[at], letters)))));
         grid

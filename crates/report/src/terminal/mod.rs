@@ -9,11 +9,11 @@ mod sweep;
 mod table;
 
 use super::claims;
-use super::inside::Inside;
+use super::inside::InspectedTrial;
 use super::limits;
 use super::memory::MemoryView;
 use super::page::Page;
-use super::ranking::{Ranking, Unmeasured};
+use super::ranking::{Ranking, UnmeasuredLine};
 use super::settings;
 use super::words;
 use anstyle::{AnsiColor, Color, Style as Ansi};
@@ -24,13 +24,13 @@ use readlab_system::terminal::printable::printable;
 pub struct Style {
     pub width: u16,
     /// Whether escape codes for colour may be used.
-    pub color: bool,
+    pub may_use_color: bool,
 }
 
 impl Style {
     fn paint(self, text: &str, ansi: Ansi) -> String {
         let text = printable(text);
-        if self.color { format!("{ansi}{text}{ansi:#}") } else { text }
+        if self.may_use_color { format!("{ansi}{text}{ansi:#}") } else { text }
     }
 
     fn colored(self, text: &str, color: AnsiColor) -> String {
@@ -47,10 +47,10 @@ impl Style {
 }
 
 /// The whole page; `saved` is the path of the record.
-pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
+pub fn terminal_page(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_limits_record { limit_lines(page, style) } else { ranking_lines(page, style) };
-    // After a search, the user needs the code, so it is below the tables, where a terminal shows
-    // it.
+    // After a search, the user needs the code. It is below the tables, because a terminal shows the
+    // last lines of an output.
     if page.shows_code() {
         lines.extend(advice_lines(page, style));
     }
@@ -58,7 +58,7 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     lines.extend(paragraph(archives));
     lines.extend(paragraph(page.break_evens.iter().map(|it| format!("break-even, {}", it.sentence()))));
     lines.extend(inside_lines(page, style));
-    lines.extend(claims::terminal_sections(&page.judged_claims, style));
+    lines.extend(claims::terminal_lines(&page.judged_claims, style));
     lines.push(String::new());
     let caution = |text: &String| style.colored(&format!("caution: {text}"), AnsiColor::Yellow);
     lines.extend(page.cautions.iter().map(caution));
@@ -80,7 +80,7 @@ fn advice_lines(page: &Page, style: Style) -> Vec<String> {
     let (mut lines, mut shown) = (Vec::new(), Vec::new());
     for advice in &page.advice {
         lines.extend([String::new(), style.bold(&format!("advice, {}", advice.sentence))]);
-        lines.extend(languages::table(&page.rankings[advice.ranking], &advice.by_language, style));
+        lines.extend(languages::table(&page.rankings[advice.ranking_index], &advice.by_language, style));
         let of_languages = advice.by_language.iter().flat_map(|it| &it.code);
         for snippet in advice.code.iter().chain(of_languages).filter(|_| page.shows_code()) {
             if shown.contains(&snippet) {
@@ -96,12 +96,14 @@ fn advice_lines(page: &Page, style: Style) -> Vec<String> {
 
 fn inside_lines(page: &Page, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
-    for it in &page.inside {
+    for it in &page.inspected_trials {
         lines.extend([String::new(), style.underlined(&format!("inside {}", it.title()))]);
         lines.extend(it.flame_line().into_iter().chain(it.trace_line()).map(|line| printable(&line)));
     }
     lines.extend(paragraph(
-        Inside::notes_on_missing_parts(&page.inside).iter().map(|note| format!("inside: {note}")),
+        InspectedTrial::notes_on_missing_parts(&page.inspected_trials)
+            .iter()
+            .map(|note| format!("inside: {note}")),
     ));
     lines
 }
@@ -121,12 +123,12 @@ fn ranking_lines(page: &Page, style: Style) -> Vec<String> {
         lines.extend(advice_lines(page, style));
     }
     if let Some(view) = &page.sweep {
-        lines.extend(sweep::sections(view, style));
+        lines.extend(sweep::sweep_lines(view, style));
         lines.extend(view.unmeasured.iter().map(|line| printable(line)));
     } else if page.rankings.is_empty() {
         lines.push("nothing was measured: the record holds no trial".to_owned());
     }
-    let memory = page.memory.iter().flat_map(MemoryView::tables);
+    let memory = page.memory_views.iter().flat_map(MemoryView::tables);
     lines.extend(memory.flat_map(|(title, table)| table.titled_lines(&title, style)));
     let settings = settings::table(&page.settings).into_iter();
     lines.extend(settings.flat_map(|table| table.titled_lines("settings of the system", style)));
@@ -146,7 +148,7 @@ fn ranking_lines(page: &Page, style: Style) -> Vec<String> {
 fn stops_at_words(ranking: &Ranking) -> String {
     let judged = ranking.rows.first().and_then(|row| row.diagnosis.as_ref());
     let known = judged.filter(|it| !matches!(it.verdict, Verdict::Unknown { .. }));
-    known.map_or_else(String::new, |it| format!("; stops at {}", it.stops_at()))
+    known.map_or_else(String::new, |it| format!("; stops at {}", it.short_cause()))
 }
 
 /// One ranking: its title, its table, and the lines below.
@@ -156,7 +158,7 @@ fn ranking_section(page: &Page, index: usize, style: Style) -> Vec<String> {
     let title = format!("{} · {size} · {}", words::uncapitalized(&ranking.title()), ranking.path);
     let mut lines = vec![style.underlined(&title)];
     if !ranking.rows.is_empty() {
-        let advised = page.advice.iter().find(|it| it.ranking == index).and_then(|it| it.advised_trial);
+        let advised = page.advice.iter().find(|it| it.ranking_index == index).and_then(|it| it.advised_trial);
         lines.extend(table::table_lines(
             &table::table_rows(ranking, advised, page.lists_all),
             page.center,
@@ -180,6 +182,6 @@ fn ranking_section(page: &Page, index: usize, style: Style) -> Vec<String> {
     lines
 }
 
-fn unmeasured_line(it: &Unmeasured, style: Style) -> String {
+fn unmeasured_line(it: &UnmeasuredLine, style: Style) -> String {
     style.colored(&format!("{}: {}: {}", it.outcome, it.name, it.reason), AnsiColor::Red)
 }

@@ -13,7 +13,7 @@ use readlab_analysis::compare::Center;
 use readlab_model::trial::TrialIndex;
 use readlab_system::terminal::printable::printable;
 
-/// Names are cut to fewer letters only if no further column can be dropped.
+/// Names are cut to fewer letters than this only if no further column can be dropped.
 const NAME_LETTERS_MIN: usize = 16;
 
 /// Largest number of letters of a line that stands for several trials.
@@ -79,9 +79,9 @@ pub(super) fn table_rows(
     lines
 }
 
-/// Columns with a lower number are dropped before names are cut. Other columns are dropped only if
-/// names would be cut to less than [`NAME_LETTERS_MIN`] letters.
-const SPARE_FOR_NAMES: u8 = 9;
+/// Columns with a lower number in [`TerminalDisplay::Spare`] are dropped before names are cut.
+/// Other columns are dropped only if names would be cut to less than [`NAME_LETTERS_MIN`] letters.
+const LATE_SPARE_NUMBER_MIN: u8 = 9;
 
 /// The table with as many columns as fit. If it is still too wide, names are cut.
 pub(super) fn table_lines(rows: &[TableRow], center: Center, style: Style) -> Vec<String> {
@@ -95,7 +95,7 @@ pub(super) fn table_lines(rows: &[TableRow], center: Center, style: Style) -> Ve
     let mut spares: Vec<TerminalDisplay> = columns.iter().map(|column| column.terminal_display).collect();
     spares.sort_unstable();
     let (early, late) =
-        spares.split_at(spares.partition_point(|it| *it < TerminalDisplay::Spare(SPARE_FOR_NAMES)));
+        spares.split_at(spares.partition_point(|it| *it < TerminalDisplay::Spare(LATE_SPARE_NUMBER_MIN)));
     for spare in early {
         if grid(&columns, None).width() <= width {
             break;
@@ -131,7 +131,7 @@ fn grid(
         left_cell(&cut_text("method", letters.unwrap_or(usize::MAX))),
     ];
     let titles = columns.iter().map(|column| aligned(column, column.heading(facts)));
-    let mut grid = Grid::new(names.into_iter().chain(titles), style.color);
+    let mut grid = Grid::new(names.into_iter().chain(titles), style.may_use_color);
     for row in rows {
         let name = row_name(row, letters);
         let &[trial] = &row[..] else {

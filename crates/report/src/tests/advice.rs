@@ -10,7 +10,7 @@ use readlab_record::{INDEPENDENT_READERS, ReferenceCandidate, ReferenceReason};
 /// A warm race for which the user named no reference, so it has the candidates that readlab chose.
 fn race_with_references(trials: &[(&str, u64, [u64; 5])]) -> Record {
     let mut record = warm_race(trials);
-    record.header.references = references(&record);
+    record.header.reference_candidates = references(&record);
     record
 }
 
@@ -133,7 +133,7 @@ fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
             "",
         ),
     ] {
-        let Advice { sentence, against, cheaper, advised_trial, name, .. } =
+        let Advice { sentence, slower_baseline: against, cheaper, advised_trial, advised_name: name, .. } =
             advice(&race_with_references(trials)).unwrap();
         assert!(sentence.starts_with(&format!("warm: {result}")), "{trials:?}: {sentence}");
         assert!(sentence.ends_with(end), "{trials:?}: {sentence}");
@@ -212,8 +212,8 @@ fn the_answer_separates_faster_slower_tied_and_unknown() {
         ("command/wc -l", 100, STEADY_WOBBLE_US),
     ]));
     let mut result = |estimate, ends| {
-        page.rankings[0].rows[0].ratio = Some(shared_ratio(estimate, ends));
-        let answer = super::super::answer::sentence(&page.rankings);
+        page.rankings[0].rows[0].ratio_to_reference = Some(shared_ratio(estimate, ends));
+        let answer = super::super::answer::sentence_of_rankings(&page.rankings);
         (answer, page.rankings[0].headline())
     };
     let (answer, headline) = result(2.0, Some((1.9, 2.1)));
@@ -267,7 +267,10 @@ fn each_headline_names_its_work_if_a_record_has_several() {
     // only a control has no headline.
     let mut record = race_with_references(&both);
     let path = "/data/g.zip".into();
-    record.add(testing::target(1, TargetFacts { path, size_bytes: 1_000_000_000, ..TargetFacts::default() }));
+    record.add(testing::target_line(
+        1,
+        TargetFacts { path, size_bytes: 1_000_000_000, ..TargetFacts::default() },
+    ));
     [3, 4].iter().for_each(|&index| trial_mut(&mut record, index).trial.target = TargetIndex::new(1));
     trial_mut(&mut record, 2).trial.cache = Cache::None;
     let control = &mut trial_mut(&mut record, 5).trial;
@@ -286,15 +289,15 @@ fn advice_compares_with_the_reference_that_was_named() {
         ("command/wc -l", 100, STEADY_WOBBLE_US),
         ("rust/lines", 200, STEADY_WOBBLE_US),
     ]);
-    let against = |record: &Record| advice(record).unwrap().against.unwrap().name;
+    let against = |record: &Record| advice(record).unwrap().slower_baseline.unwrap().name;
     assert_eq!(against(&record), "command/wc -l");
     let named = ReferenceCandidate { trial: "rust/lines".parse().unwrap(), why: ReferenceReason::Named };
-    record.header.references.insert(0, named);
+    record.header.reference_candidates.insert(0, named);
     assert_eq!(against(&record), "rust/lines");
     let line = |record: &Record| Page::from_record(record).rankings[0].reference_line().unwrap();
     assert_eq!(line(&record), "reference: rust/lines (named for this run)");
     // A named reference that was not measured is replaced by the next candidate.
-    record.header.references[0].trial = "rust/nowhere".parse().unwrap();
+    record.header.reference_candidates[0].trial = "rust/nowhere".parse().unwrap();
     assert_eq!(line(&record), "reference: command/wc -l (code that others wrote)");
 }
 
@@ -314,9 +317,9 @@ fn searched_record() -> Record {
         if index > 2 {
             add_samples_with_wobble(&mut record, index, 60 + 20 * (index as u64 - 3), STEADY_WOBBLE_US);
         }
-        outcome(&mut record, index, Outcome::Measured);
+        add_outcome(&mut record, index, Outcome::Measured);
     }
-    record.header.references = references(&record);
+    record.header.reference_candidates = references(&record);
     record
 }
 
@@ -326,14 +329,20 @@ fn readings_of_a_search_are_in_marked_curves_and_in_no_number() {
     let ranking = &page.rankings[0];
     let names: Vec<&str> = ranking.rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["rust/read/iterator@buffer=256KiB", "rust/read/iterator@buffer=1MiB", "rust/lines"]);
-    assert_eq!((ranking.rows[0].wall.n, ranking.unmeasured.len(), ranking.proof.samples), (10, 0, 30));
+    assert_eq!((ranking.rows[0].wall.n, ranking.unmeasured.len(), ranking.proof.sample_count), (10, 0, 30));
     assert!(page.answer.contains("16.7 GB/s"), "60.02 ms afresh, not 40 or 50: {}", page.answer);
     let curve = page.curves.iter().find(|curve| curve.is_from_search).unwrap();
     assert_eq!((curve.points.len(), curve.points[4].spelled_value.as_str()), (5, "1MiB"));
     assert!((curve.points[4].rate.0 - 1e9 / 0.05).abs() < 1.0 && curve.points[0].interval.is_none());
     let search = ranking.search.unwrap();
     assert_eq!(
-        (search.settings, search.rungs, search.search_turns, search.fresh_turns, search.exhaustive_turns),
+        (
+            search.setting_count,
+            search.rung_count,
+            search.search_turns,
+            search.fresh_turns,
+            search.exhaustive_turns
+        ),
         (5, 5, 15, 30, 50)
     );
     assert!(page.shows_code());

@@ -73,7 +73,7 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
         assert_eq!(rates, [None, Some(5e11)]);
     }
     // In a chart of rates, a row without a rate has no bar.
-    let charts = crate::charts(&page).into_iter().filter(|(name, _)| name.starts_with("ranking"));
+    let charts = crate::svg_files(&page).into_iter().filter(|(name, _)| name.starts_with("ranking"));
     let bars: Vec<usize> = charts.map(|(_, text)| text.matches("class=\"bar\"").count()).collect();
     assert_eq!(bars, [1, 1]);
     assert_eq!(terminal_text(&record).matches("500 GB/s").count(), 2, "{}", terminal_text(&record));
@@ -167,7 +167,7 @@ fn names_have_a_rate_of_names_and_none_of_bytes() {
 #[test]
 fn a_reading_of_microseconds_keeps_no_processors_busy_and_has_no_parts() {
     let mut record = Record::new(header());
-    record.add(testing::sized(0, 1));
+    record.add(testing::target_line_of_size(0, 1));
     announce(&mut record, 0, "rust/read", CacheState::Warm);
     let (cpu_user_ns, cpu_system_ns) = (Some(1_000), Some(3_000));
     let read = |round| Sample { cpu_user_ns, cpu_system_ns, ..reading(0, round, 2_900) };
@@ -175,8 +175,12 @@ fn a_reading_of_microseconds_keeps_no_processors_busy_and_has_no_parts() {
     let row = &Page::from_record(&record).rankings[0].rows[0];
     let diagnosis = row.diagnosis.as_ref().unwrap();
     assert!(!row.summaries.contains_key(&Meter::CpuSystemNs) && row.cpu_time.is_none());
-    assert!(row.missing["cpu_user_ns"].contains("fewer than 40 of them"), "{:?}", row.missing);
-    assert_eq!((row.cores, diagnosis.parts), (None, None));
+    assert!(
+        row.missing_reasons["cpu_user_ns"].contains("fewer than 40 of them"),
+        "{:?}",
+        row.missing_reasons
+    );
+    assert_eq!((row.busy_processors, diagnosis.parts), (None, None));
     let compared = &Side::of_record(&record, "a", "a").cases[0].figures;
     assert!(compared.contains_key(&Measure::Wall) && !compared.contains_key(&Measure::Cpu));
     let why = "what stops it is not known: no CPU times: its clock counts CPU time in steps of 1.00 µs, and a window of 2.90 µs \

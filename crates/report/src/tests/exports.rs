@@ -20,7 +20,7 @@ type Export = fn(&Record, &mut dyn std::io::Write) -> std::io::Result<()>;
 
 /// JSON without claims: the claims of publications are not part of the record, and may be
 /// corrected.
-const JSON_WITHOUT_CLAIMS: Export = |record, out| report::json_with(record, &[], out);
+const JSON_WITHOUT_CLAIMS: Export = |record, out| report::write_json_with_claims(record, &[], out);
 
 /// Number of characters of a value in the snapshot.
 const VALUE_CHARS: usize = 40;
@@ -66,8 +66,8 @@ impl Fields {
         }
     }
 
-    /// A line for each field, with the names of the records that have it, or of those that do not
-    /// if these are fewer.
+    /// A line for each field, with the names of the records that have the field, or after `not` the
+    /// names of the records without it, if those are fewer.
     fn lines(&self, records: &BTreeSet<&'static str>) -> String {
         let line = |(place, field): (&String, &Field)| {
             let words = |all: &BTreeSet<&str>| all.iter().copied().collect::<Vec<_>>().join(" ");
@@ -120,7 +120,7 @@ fn the_exports_are_unchanged() {
     for &(name, ref record) in &records {
         let document = exported(record, JSON_WITHOUT_CLAIMS);
         documents.add_value("", &serde_json::from_str(&document).unwrap(), name);
-        let table = exported(record, report::csv);
+        let table = exported(record, report::write_csv);
         let mut rows = csv::Reader::from_reader(table.as_bytes());
         let columns = rows.headers().unwrap().clone();
         for row in rows.records().map(Result::unwrap) {
@@ -152,7 +152,7 @@ fn json_with_claims_differs_in_the_claims_alone() {
         |record: &Record, export: Export| serde_json::from_str::<Value>(&exported(record, export)).unwrap();
     let mut answered = Vec::new();
     for (name, record) in scripted_records() {
-        let mut with = as_value(&record, report::json);
+        let mut with = as_value(&record, report::write_json);
         let claims = with.as_object_mut().unwrap().remove("claims");
         answered.extend(claims.map(|_| name));
         assert_eq!(with, as_value(&record, JSON_WITHOUT_CLAIMS));

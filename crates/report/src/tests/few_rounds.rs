@@ -32,7 +32,7 @@ fn race(walls_ns: &[Vec<Option<u64>>]) -> Record {
     record
 }
 
-fn evenly_slower(trials: usize, rounds: u64) -> Vec<Vec<Option<u64>>> {
+fn evenly_slower_walls(trials: usize, rounds: u64) -> Vec<Vec<Option<u64>>> {
     let walls = |trial: u64| {
         (0..rounds)
             .map(|round| Some(10_000_000 * (trial + 1) + 100_000 * (round * (trial + 3) % 5)))
@@ -41,10 +41,10 @@ fn evenly_slower(trials: usize, rounds: u64) -> Vec<Vec<Option<u64>>> {
     (0..trials as u64).map(walls).collect()
 }
 
-fn all_texts(record: &Record) -> Vec<String> {
+fn checked_texts(record: &Record) -> Vec<String> {
     let page = Page::from_record(record);
-    let narrow = terminal(&page, Style { width: 80, color: false }, None);
-    let wide = terminal(&page, Style { width: 200, color: false }, None);
+    let narrow = terminal_page(&page, Style { width: 80, may_use_color: false }, None);
+    let wide = terminal_page(&page, Style { width: 200, may_use_color: false }, None);
     let texts = vec![narrow, wide, markdown(&page), super::json(record), html(&page)];
     // JSON is left out: it also contains code of methods.
     for text in &texts[..3] {
@@ -69,8 +69,8 @@ fn table_bodies(page: &str) -> Vec<&str> {
 
 #[test]
 fn every_text_says_that_one_round_has_no_interval() {
-    let record = race(&evenly_slower(5, 1));
-    let [_, wide, markdown, json, page] = &all_texts(&record)[..] else { panic!("five texts") };
+    let record = race(&evenly_slower_walls(5, 1));
+    let [_, wide, markdown, json, page] = &checked_texts(&record)[..] else { panic!("five texts") };
     assert!(wide.contains("1 reading") && wide.contains("(1 round)"), "{wide}");
     assert!(wide.contains("no advice: 5 trials may be the fastest and need 1 more round"), "{wide}");
     assert!(markdown.contains("1 reading") && page.contains("1 round"), "{markdown}");
@@ -80,29 +80,29 @@ fn every_text_says_that_one_round_has_no_interval() {
 
 #[test]
 fn one_trial_and_two_trials_have_intervals() {
-    let alone = Page::from_record(&race(&evenly_slower(1, 2)));
+    let alone = Page::from_record(&race(&evenly_slower_walls(1, 2)));
     assert!(alone.rankings[0].rows[0].wall.median_ci95.is_some() && alone.advice.is_empty());
-    all_texts(&race(&evenly_slower(1, 2)));
-    let two = race(&evenly_slower(2, 3));
-    all_texts(&two);
-    let row = Page::from_record(&two).rankings[0].rows.iter().find_map(|row| row.ratio).unwrap();
+    checked_texts(&race(&evenly_slower_walls(1, 2)));
+    let two = race(&evenly_slower_walls(2, 3));
+    checked_texts(&two);
+    let row = Page::from_record(&two).rankings[0].rows.iter().find_map(|row| row.ratio_to_reference).unwrap();
     assert!(row.ci95.is_some() && row.pairs == 3, "{row:?}");
 }
 
 #[test]
 fn readings_that_are_all_equal_tie() {
     let record = race(&vec![vec![Some(5_000_000); 4]; 6]);
-    all_texts(&record);
+    checked_texts(&record);
     let page = Page::from_record(&record);
     assert!(page.rankings[0].rows.iter().all(|row| row.rank.unwrap().place == 1));
 }
 
 #[test]
 fn one_trial_a_thousand_times_as_noisy_leaves_the_ranks_of_the_others_separate() {
-    let mut walls = evenly_slower(7, 4);
+    let mut walls = evenly_slower_walls(7, 4);
     walls[6] = [3, 40_000, 900, 7].map(|ms| Some(ms * 1_000_000)).to_vec();
     let record = race(&walls);
-    let [_, wide, ..] = &all_texts(&record)[..] else { panic!("five texts") };
+    let [_, wide, ..] = &checked_texts(&record)[..] else { panic!("five texts") };
     let ranking = &Page::from_record(&record).rankings[0];
     let places: Vec<usize> = ranking.rows.iter().take(6).map(|row| row.rank.unwrap().place).collect();
     assert_eq!(places, [1, 2, 3, 4, 5, 6], "{wide}");
@@ -114,20 +114,20 @@ fn one_trial_a_thousand_times_as_noisy_leaves_the_ranks_of_the_others_separate()
 
 #[test]
 fn a_reference_that_failed_in_half_of_its_rounds_has_ratios_by_the_other_half() {
-    let mut walls = evenly_slower(6, 4);
+    let mut walls = evenly_slower_walls(6, 4);
     (walls[0][1], walls[0][3]) = (None, None);
     let record = race(&walls);
-    all_texts(&record);
+    checked_texts(&record);
     let ranking = &Page::from_record(&record).rankings[0];
     for row in ranking.rows.iter().filter(|row| row.index != TrialIndex::new(0)) {
-        let ratio = row.ratio.unwrap();
+        let ratio = row.ratio_to_reference.unwrap();
         assert!(ratio.pairs == 2 && ratio.ci95.is_some(), "{}: {ratio:?}", row.name);
     }
     // The reference and the other trial share one round. The ratio says this, and all trials have a
     // rank.
     walls[0][2] = None;
     let record = race(&walls);
-    let [_, wide, ..] = &all_texts(&record)[..] else { panic!("five texts") };
+    let [_, wide, ..] = &checked_texts(&record)[..] else { panic!("five texts") };
     assert!(wide.contains("(1 round)") && wide.contains("needs 1 more round for an interval"), "{wide}");
 }
 
@@ -141,7 +141,7 @@ proptest! {
         ),
     ) {
         let record = race(&walls);
-        all_texts(&record);
+        checked_texts(&record);
         let page = Page::from_record(&record);
         for row in page.rankings.iter().flat_map(|it| &it.rows) {
             let rounds = row.wall.n;
@@ -150,7 +150,7 @@ proptest! {
             if let Some([low, high]) = row.wall.median_ci95 {
                 prop_assert!(low <= row.wall.median && row.wall.median <= high, "{:?}", row.wall);
             }
-            if let Some(ratio) = row.ratio {
+            if let Some(ratio) = row.ratio_to_reference {
                 prop_assert_eq!(ratio.ci95.is_some(), ratio.pairs > 1);
             }
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::html;
 use readlab_analysis::compare::Side;
-use readlab_record::{Header, Locations};
+use readlab_record::{Header, LocationOptions};
 
 /// The paths of the first and the second place.
 const PLACE_PATHS: [&str; 2] = ["/ext4/f.txt", "/overlay/f.txt"];
@@ -11,12 +11,12 @@ const PLACE_PATHS: [&str; 2] = ["/ext4/f.txt", "/overlay/f.txt"];
 /// A warm run of three methods at two places whose contents have these digests. At the second place
 /// the methods take `there_ms`.
 pub(super) fn record_at_two_places(digests: [&str; 2], there_ms: [u64; 3]) -> Record {
-    let mut record = Record::new(Header { locations: Some(Locations::default()), ..header() });
+    let mut record = Record::new(Header { locations: Some(LocationOptions::default()), ..header() });
     for (index, (path, digest)) in PLACE_PATHS.iter().zip(digests).enumerate() {
         let filesystem = path.split('/').nth(1).map(str::to_owned);
         let (path, digest) = ((*path).to_owned(), Some(digest.to_owned()));
         let facts = TargetFacts { path, digest, filesystem, size_bytes: SIZE, ..TargetFacts::default() };
-        record.add(testing::target(index, facts));
+        record.add(testing::target_line(index, facts));
     }
     let names = ["command/wc -l", "rust/mmap/avx2", "rust/read"];
     for (target, walls_ms) in [[200, 60, 100], there_ms].into_iter().enumerate() {
@@ -73,7 +73,7 @@ fn a_place_with_another_content_has_no_table_and_the_reason() {
     assert!(lines.len() == 1 && lines[0].starts_with(expected), "{lines:?}");
     assert!(lines[0].contains("compare their rates"), "{lines:?}");
     assert!(!terminal_text(&record).contains("there ÷ first"));
-    record.header.locations = Some(Locations { same_content: true });
+    record.header.locations = Some(LocationOptions { asserts_same_content: true });
     assert!(place_sentences(&record)[0].ends_with("; the user asserts that both have the same content"));
     assert!(terminal_text(&record).contains("there ÷ first"));
 }
@@ -81,7 +81,7 @@ fn a_place_with_another_content_has_no_table_and_the_reason() {
 #[test]
 fn the_sentence_says_if_contents_of_unlike_sizes_are_compared_by_byte() {
     let mut record = record_at_two_places(["d", "e"], [400, 120, 200]);
-    record.header.locations = Some(Locations { same_content: true });
+    record.header.locations = Some(LocationOptions { asserts_same_content: true });
     record.targets[TargetIndex::new(1)].size_bytes = 2 * SIZE;
     let sentence = &place_sentences(&record)[0];
     assert!(sentence.contains(" reads at 1.0"), "{sentence}");
@@ -96,7 +96,7 @@ fn the_sentence_names_the_settings_under_which_both_places_are_read() {
     let mut record = record_at_two_places(["d", "d"], [250, 75, 125]);
     let under = |value: &str| {
         let (name, value) = ("read-ahead".to_owned(), value.to_owned());
-        vec![SettingValue { name, value, is_found: true, is_read_back: true }]
+        vec![SettingValue { name, value, is_initial: true, is_read_back: true }]
     };
     record.targets.iter_mut().for_each(|facts| facts.settings = under("4MiB"));
     let begins = "places: warm, newlines, read-ahead=4MiB: over 3 methods overlay/f.txt";
@@ -142,7 +142,7 @@ fn every_format_has_the_places_and_the_page_has_a_dumbbell_for_each_method() {
     let html = html(&page);
     let section = html.split("id=\"places\"").nth(1).unwrap().split("</section>").next().unwrap();
     assert_eq!(section.matches("<circle").count(), 3, "{section}");
-    assert!(crate::charts(&page).iter().any(|(name, _)| name == "places-0-warm"));
+    assert!(crate::svg_files(&page).iter().any(|(name, _)| name == "places-0-warm"));
     let places = &document(&record)["locations"]["compared"][0];
     assert_eq!((&places["first"], &places["there"]), (&PLACE_PATHS[0].into(), &PLACE_PATHS[1].into()));
     assert!((places["overall"]["estimate"].as_f64().unwrap() - 0.8).abs() < 0.01, "{places}");

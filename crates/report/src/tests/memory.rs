@@ -24,7 +24,7 @@ pub(super) fn record_under_bounds() -> Record {
         let bound: MemoryBound = bound.parse().unwrap();
         let cache_bytes = bound.in_bytes(SIZE);
         let memory = Some(MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE, is_shared: false });
-        record.add(testing::target(
+        record.add(testing::target_line(
             index,
             TargetFacts { memory, ..record.targets[TargetIndex::new(0)].clone() },
         ));
@@ -52,7 +52,7 @@ fn add_method(record: &mut Record, name: &str, [cold, quarter, half, whole, warm
 }
 
 fn memory_sentences(record: &Record) -> Vec<String> {
-    Page::from_record(record).memory.iter().flat_map(|view| view.lines().collect::<Vec<_>>()).collect()
+    Page::from_record(record).memory_views.iter().flat_map(|view| view.lines().collect::<Vec<_>>()).collect()
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn every_format_has_the_curve() {
     let section = html.split("id=\"memory\"").nth(1).unwrap().split("</section>").next().unwrap();
     assert_eq!(section.matches("<svg").count(), 1, "{section}");
     assert!(section.contains("where the fastest method changes"), "{section}");
-    assert!(crate::charts(&page).iter().any(|(name, _)| name == "memory-0-rate"));
+    assert!(crate::svg_files(&page).iter().any(|(name, _)| name == "memory-0-rate"));
     let exported = &document(&record)["memory"][0];
     assert_eq!((&exported["target"], &exported["work"]), (&"/data/f".into(), &"newlines".into()));
     assert!((exported["crossing"]["near_share"].as_f64().unwrap() - 0.75).abs() < 0.01, "{exported}");
@@ -146,7 +146,7 @@ fn a_chart_has_one_line_for_each_method_and_not_one_for_each_scan() {
     for scan in ["avx512", "scalar", "iterator"] {
         add_method(&mut record, &format!("rust/mmap/{scan}"), [1000, 1000, 1000, 260, 110]);
     }
-    let charts = crate::charts(&Page::from_record(&record));
+    let charts = crate::svg_files(&Page::from_record(&record));
     let (_, chart) = charts.iter().find(|(name, _)| name == "memory-0-rate").unwrap();
     assert!(chart.contains("1 mmap avx2") && chart.contains("2 direct"), "{chart}");
     assert!(!chart.contains("mmap scalar"), "{chart}");
@@ -160,7 +160,7 @@ fn a_file_under_several_bounds_has_one_title() {
     for (index, bound) in [(4, "90%"), (5, "200%")] {
         let memory = record.targets[TargetIndex::new(1)].memory.clone().unwrap();
         let memory = Some(MemoryFacts { bound: bound.parse().unwrap(), ..memory });
-        record.add(testing::target(
+        record.add(testing::target_line(
             index,
             TargetFacts { memory, ..record.targets[TargetIndex::new(0)].clone() },
         ));
@@ -271,7 +271,7 @@ fn the_tail_of_single_reads_has_a_table_and_a_chart_of_its_own() {
     let text = terminal_text(&record);
     assert!(text.contains("p99 of single reads by memory · newlines"), "{text}");
     let page = Page::from_record(&record);
-    let names: Vec<String> = crate::charts(&page).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = crate::svg_files(&page).into_iter().map(|(name, _)| name).collect();
     assert!(names.contains(&"memory-0-p99".to_owned()), "{names:?}");
     let p99 = &document(&record)["memory"][0]["curves"][0]["points"][0]["p99"];
     assert!((195_000..=201_000).contains(&p99["ns"].as_u64().unwrap()), "{p99}");
@@ -283,8 +283,8 @@ fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
     let places = PlacesFacts {
         pattern: Pattern::Random,
         block_bytes: 4096,
-        reads: SIZE / 4096,
-        distinct: SIZE / 4096,
+        read_count: SIZE / 4096,
+        distinct_blocks: SIZE / 4096,
         file_bytes: SIZE,
     };
     // The mapping reads blocks, and the other method all of the file.
@@ -293,13 +293,13 @@ fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
         let facts = record.targets[TargetIndex::new(number)].clone();
         let extents = Some(Extents { count: 1, ..Extents::default() });
         let facts = TargetFacts { kind: TargetKind::Places(places.clone()), extents, ..facts };
-        record.add(testing::target(base + number, facts));
+        record.add(testing::target_line(base + number, facts));
     }
     for it in record.trials.iter_mut().filter(|it| it.trial.id.to_string() == METHODS[0].0) {
-        it.trial.target = it.trial.target.under(1, base);
+        it.trial.target = it.trial.target.under_condition(1, base);
     }
     let page = Page::from_record(&record);
-    let titles: Vec<&str> = page.memory.iter().map(|view| view.title.as_str()).collect();
+    let titles: Vec<&str> = page.memory_views.iter().map(|view| view.title.as_str()).collect();
     let blocks = format!("newlines · {} random reads of 4KiB", words::grouped(SIZE / 4096));
     assert_eq!(titles, [blocks.as_str(), "newlines"]);
     let overs: Vec<String> =

@@ -1,14 +1,14 @@
 //! Golden texts of hand-made records whose numbers can be checked by mental arithmetic.
 
-use super::{Format, Page, Style, markdown, terminal};
-use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval, SharedRatio};
+use super::{JsonFormat, Page, Style, markdown, terminal_page};
+use readlab_analysis::stats::{Interval, IntervalRule, IntervalWithRule, SharedRatio};
 use readlab_model::sample::Sample;
-use readlab_model::target::hidden_cache::{HiddenCache, NotProbed, Times};
+use readlab_model::target::hidden_cache::{HiddenCache, NotProbed, SecondReadingRatio};
 use readlab_model::target::setting::SettingValue;
-use readlab_model::target::{Decoded, TargetFacts, TargetIndex};
+use readlab_model::target::{DecodedContent, TargetFacts, TargetIndex};
 use readlab_model::trial::{Answer, CacheState, TrialIndex};
 use readlab_protocol::{Archive, Cache};
-use readlab_record::testing::{self, header, outcome, trial};
+use readlab_record::testing::{self, add_outcome, header, trial_line};
 use readlab_record::{EndReason, Line, Outcome, Record, Trial, TrialRecord};
 use serde_json::Value;
 use std::io::{self, Write};
@@ -31,7 +31,7 @@ mod tables;
 const SIZE: u64 = 1_000_000_000;
 
 fn target(path: &str) -> Line {
-    testing::target(0, TargetFacts { path: path.into(), size_bytes: SIZE, ..TargetFacts::default() })
+    testing::target_line(0, TargetFacts { path: path.into(), size_bytes: SIZE, ..TargetFacts::default() })
 }
 
 fn record() -> Record {
@@ -51,7 +51,7 @@ pub(crate) fn announce<'r>(
     name: &str,
     state: CacheState,
 ) -> &'r mut Trial {
-    record.add(trial(index, name, state, Cache::Through));
+    record.add(trial_line(index, name, state, Cache::Through));
     &mut trial_mut(record, index).trial
 }
 
@@ -63,19 +63,19 @@ pub(crate) fn reading(trial: usize, round: u32, wall_ns: u64) -> Sample {
 
 pub(crate) fn add_readings(record: &mut Record, trial: usize, readings: impl IntoIterator<Item = Sample>) {
     readings.into_iter().for_each(|it| record.add(Line::Sample(Box::new(it))));
-    outcome(record, trial, Outcome::Measured);
+    add_outcome(record, trial, Outcome::Measured);
 }
 
 /// A ratio over ten rounds, with the ends of its interval.
 pub(crate) fn shared_ratio(estimate: f64, ends: Option<(f64, f64)>) -> SharedRatio {
     let rule = IntervalRule::SignedRank;
-    let ci95 = ends.map(|(low, high)| RuledInterval { ends: Interval { low, high }, rule });
+    let ci95 = ends.map(|(low, high)| IntervalWithRule { ends: Interval { low, high }, rule });
     SharedRatio { estimate, ci95, pairs: 10 }
 }
 
 pub(crate) fn read_ahead_setting(value: &str, is_found: bool) -> SettingValue {
     let (name, value) = ("read-ahead".to_owned(), value.to_owned());
-    SettingValue { name, value, is_found, is_read_back: true }
+    SettingValue { name, value, is_initial: is_found, is_read_back: true }
 }
 
 /// Drops all but the first readings of a trial.
@@ -112,7 +112,7 @@ fn warm_race(trials: &[(&str, u64, [u64; 5])]) -> Record {
     for (index, (name, wall_ms, wobble_us)) in trials.iter().enumerate() {
         announce(&mut record, index, name, CacheState::Warm);
         add_samples_with_wobble(&mut record, index, *wall_ms, *wobble_us);
-        outcome(&mut record, index, Outcome::Measured);
+        add_outcome(&mut record, index, Outcome::Measured);
     }
     record
 }
@@ -131,16 +131,16 @@ fn race() -> Record {
         ("rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass, 400, [0, 90, 80, 20, 60]),
     ];
     for (index, (name, state, cache, wall_ms, wobble)) in plan.into_iter().enumerate() {
-        record.add(trial(index, name, state, cache));
+        record.add(trial_line(index, name, state, cache));
         add_samples_with_wobble(&mut record, index, wall_ms, wobble);
-        outcome(&mut record, index, Outcome::Measured);
+        add_outcome(&mut record, index, Outcome::Measured);
     }
     let missing = "perf events are not permitted".to_owned();
     record.add(Line::Missing { trial: TrialIndex::new(0), meter: "minor_faults".into(), reason: missing });
     let reason = "0.2 % still in the cache".into();
     record.add(Line::Rejected { trial: TrialIndex::new(4), round: 3, reason });
-    record.add(trial(6, "rust/io_uring@depth=8", CacheState::Cold, Cache::Through));
-    outcome(&mut record, 6, Outcome::Unavailable { reason: "io_uring is switched off".into() });
+    record.add(trial_line(6, "rust/io_uring@depth=8", CacheState::Cold, Cache::Through));
+    add_outcome(&mut record, 6, Outcome::Unavailable { reason: "io_uring is switched off".into() });
     record.add(Line::Warning { text: "the machine is busy".into() });
     record.add(Line::End { reason: EndReason::Settled, wall_ns: 61_000_000_000 });
     record
@@ -151,25 +151,25 @@ fn failures() -> Record {
     record.add(target("/data/x|<script>alert(1)</script>\u{1b}[31m.txt"));
     announce(&mut record, 0, "command/cat | wc <script> \u{1b}[2J*_`", CacheState::Warm);
     add_samples_with_wobble(&mut record, 0, 10, [0; 5]);
-    outcome(&mut record, 0, Outcome::Refused { reason: "answered 8 newlines, not 9\u{7}".into() });
+    add_outcome(&mut record, 0, Outcome::Refused { reason: "answered 8 newlines, not 9\u{7}".into() });
     announce(&mut record, 1, "rust/mmap", CacheState::Warm);
-    outcome(&mut record, 1, Outcome::Failed { reason: "killed by signal 9".into() });
+    add_outcome(&mut record, 1, Outcome::Failed { reason: "killed by signal 9".into() });
     announce(&mut record, 2, "rust/read", CacheState::Warm);
     record
 }
 
 fn json(record: &Record) -> String {
-    exported(record, super::json)
+    exported(record, super::write_json)
 }
 
 fn document(record: &Record) -> Value {
     let document = serde_json::from_str(&json(record)).unwrap();
-    schemas::assert_described(Format::Export, &document);
+    schemas::assert_described(JsonFormat::Export, &document);
     document
 }
 
 fn csv(record: &Record) -> String {
-    exported(record, super::csv)
+    exported(record, super::write_csv)
 }
 
 fn exported(record: &Record, export: fn(&Record, &mut dyn Write) -> io::Result<()>) -> String {
@@ -179,7 +179,11 @@ fn exported(record: &Record, export: fn(&Record, &mut dyn Write) -> io::Result<(
 }
 
 fn terminal_text(record: &Record) -> String {
-    terminal(&Page::from_record(record), Style { width: 160, color: false }, Some("/tmp/run/record.jsonl"))
+    terminal_page(
+        &Page::from_record(record),
+        Style { width: 160, may_use_color: false },
+        Some("/tmp/run/record.jsonl"),
+    )
 }
 
 #[test]
@@ -212,20 +216,21 @@ fn ratios_and_rates_are_right_to_the_digit() {
     assert_eq!((mmap.name.as_str(), mmap.wall.median), ("rust/mmap/avx2@threads=2", 50_040_000));
     assert!((mmap.throughput.unwrap().0 - 1e9 / 0.050_04).abs() < 1.0);
     let pairs: [f64; 5] = [200.0 / 50.0, 200.1 / 50.04, 200.2 / 50.08, 200.3 / 50.02, 200.4 / 50.06];
-    // The centre is the median of the means of two rounds. Each ratio of two times occurs in two of
-    // the ten rounds.
+    // The estimate is the Hodges–Lehmann estimate: the median of the means of all pairs of rounds,
+    // a round paired with itself included. The five ratios occur in two rounds each.
     let logs = [pairs, pairs].concat().into_iter().map(f64::ln).collect::<Vec<f64>>();
     let means =
         (0..10).flat_map(|a| (a..10).map(move |b| (a, b))).map(|(a, b)| f64::midpoint(logs[a], logs[b]));
     let mut means = means.collect::<Vec<f64>>();
     means.sort_unstable_by(f64::total_cmp);
-    let estimate = mmap.ratio.unwrap().estimate;
+    let estimate = mmap.ratio_to_reference.unwrap().estimate;
     assert!((estimate.ln() - means[means.len() / 2]).abs() < 1e-9, "{estimate}");
-    let places: Vec<String> = warm.rows.iter().map(|row| format!("{:?}", row.rank.unwrap().tie)).collect();
+    let places: Vec<String> =
+        warm.rows.iter().map(|row| format!("{:?}", row.rank.unwrap().tie_status)).collect();
     assert_eq!(places, ["First", "Tied", "First"]);
     assert_eq!(warm.rows[2].rank.unwrap().place, 3);
-    assert_eq!((warm.controls.len(), warm.proof.samples), (1, 30));
-    assert_eq!((cold.proof.rejected, cold.unmeasured.len()), (1, 1));
+    assert_eq!((warm.controls.len(), warm.proof.sample_count), (1, 30));
+    assert_eq!((cold.proof.rejected_count, cold.unmeasured.len()), (1, 1));
     let share = cold.proof.device_share.unwrap();
     assert_eq!((share.low, share.high), (1.0, 1.0));
 }
@@ -239,7 +244,7 @@ fn samples_that_device_bytes_do_not_prove_are_counted_separately() {
         ("rust/direct", Cache::Bypass, Some(SIZE), 0.0),
     ];
     for (index, (name, cache, device_read_bytes, resident_after)) in trials.into_iter().enumerate() {
-        record.add(trial(index, name, CacheState::Cold, cache));
+        record.add(trial_line(index, name, CacheState::Cold, cache));
         let (resident_before, resident_after) = (Some(0.0), Some(resident_after));
         let read = |round| Sample {
             device_read_bytes,
@@ -264,8 +269,8 @@ fn decoding_race() -> Record {
     let mut record = warm_race(&[("rust/read", 1000, [0; 5]), ("rust/gzip", 1000, [0; 5])]);
     let answer = Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() };
     record.targets[TargetIndex::new(0)].decoded =
-        Some(Decoded { archive: Archive::Gzip, digest: "00".into(), answer });
-    trial_mut(&mut record, 1).trial.decodes = Some(Archive::Gzip);
+        Some(DecodedContent { archive: Archive::Gzip, digest: "00".into(), answer });
+    trial_mut(&mut record, 1).trial.decoded_format = Some(Archive::Gzip);
     record
 }
 
@@ -297,7 +302,7 @@ fn the_rate_of_encoded_bytes_is_beside_that_of_decoded_bytes() {
 fn a_detected_cache_below_is_in_the_machine_line_with_its_factor() {
     let mut record = race();
     let shown = |record: &Record| (Page::from_record(record).machine, markdown(&Page::from_record(record)));
-    let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
+    let times = SecondReadingRatio { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
     for silent in [None, Some(HiddenCache::NoneSeen(times))] {
         record.targets[TargetIndex::new(0)].hidden_cache = silent;
         assert!(!shown(&record).0.contains("below") && !shown(&record).1.contains("below"));
@@ -346,7 +351,10 @@ fn the_rate_of_a_file_that_delivers_more_than_its_size_counts_delivered_bytes() 
     record.targets[TargetIndex::new(0)].answer =
         Some(Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() });
     let ranking = &Page::from_record(&record).rankings[0];
-    assert_eq!((ranking.bytes_out.unwrap().0, ranking.rows[0].throughput.unwrap().0), (4_500_000_000, 4.5e9));
+    assert_eq!(
+        (ranking.content_bytes.unwrap().0, ranking.rows[0].throughput.unwrap().0),
+        (4_500_000_000, 4.5e9)
+    );
 }
 
 #[test]
@@ -394,7 +402,8 @@ fn no_format_passes_control_characters_or_markup_through() {
 #[test]
 fn colour_changes_nothing_but_colour() {
     let page = Page::from_record(&race());
-    let colored = terminal(&page, Style { width: 160, color: true }, Some("/tmp/run/record.jsonl"));
+    let colored =
+        terminal_page(&page, Style { width: 160, may_use_color: true }, Some("/tmp/run/record.jsonl"));
     assert!(colored.contains("\u{1b}["));
     let plain = anstream::adapter::strip_str(&colored).to_string();
     let lines = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();

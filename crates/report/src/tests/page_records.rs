@@ -5,12 +5,12 @@ use super::*;
 use crate::limits::Bound;
 use readlab_model::target::layers::Layer;
 use readlab_model::units::Throughput;
-use readlab_record::{Count, Header, RunKind, WriteTimes, WriteWay};
+use readlab_record::{Header, RunKind, UntimedCount, WriteTimes, WriteWay};
 
 /// The record of `race`, with counted calls.
 pub(super) fn race_with_counts() -> Record {
     let mut record = race();
-    let count = |value, how: &str| Count { value, how: how.to_owned() };
+    let count = |value, how: &str| UntimedCount { value, how: how.to_owned() };
     let counts = [("syscalls", count(Some(16_391), "tracepoint")), ("mallocs", count(None, "no library"))];
     for trial in 0..3 {
         let counts = counts.iter().map(|(kind, count)| ((*kind).to_owned(), count.clone())).collect();
@@ -51,7 +51,7 @@ pub(super) fn race_of_many_readings() -> Record {
 
 /// Three files of each size, written plainly at 2 GB/s and read at 2.5 GB/s, with a fixed cost of a
 /// tenth of a millisecond.
-pub(super) fn sweep() -> Page {
+pub(super) fn sweep_page() -> Page {
     Page::from_record(&swept_record())
 }
 
@@ -61,11 +61,11 @@ pub(super) fn swept_record() -> Record {
     for (index, size_bytes) in (0..3).flat_map(|_| sizes).enumerate() {
         let path = format!("/data/sweep/{index} <b>.bin");
         let facts = TargetFacts { path, size_bytes, ..TargetFacts::default() };
-        record.add(testing::target(index, facts));
+        record.add(testing::target_line(index, facts));
         let late_ns = index as u64 * 100;
         let times = WriteTimes { write_ns: 100_000 + size_bytes / 2 + late_ns, sync_ns: None };
-        record.add(Line::Write { target: TargetIndex::new(index), how: WriteWay::Plain, times });
-        record.add(trial(index, "rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass));
+        record.add(Line::Write { target: TargetIndex::new(index), way: WriteWay::Plain, times });
+        record.add(trial_line(index, "rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass));
         trial_mut(&mut record, index).trial.target = TargetIndex::new(index);
         let read = reading(index, 0, 100_000 + size_bytes * 2 / 5 + late_ns);
         add_readings(&mut record, index, [Sample { device_read_bytes: Some(size_bytes), ..read }]);
@@ -73,7 +73,7 @@ pub(super) fn swept_record() -> Record {
     record
 }
 
-/// The same sweep on a file server whose cache is not evicted before cold readings.
+/// The sweep of [`swept_record`] on a file server whose cache is not evicted before cold readings.
 pub(super) fn swept_record_above_a_cache() -> Record {
     let mut record = swept_record();
     let layers = r#"[{"kind":"filesystem","name":"nfs"},{"kind":"server","name":"nas","cache":{"before_cold":"remains",
@@ -82,15 +82,15 @@ pub(super) fn swept_record_above_a_cache() -> Record {
     record.targets.iter_mut().for_each(|target| target.layers.clone_from(&layers));
     record.targets[TargetIndex::new(0)].hidden_cache =
         Some(HiddenCache::NotProbed { why: NotProbed::SlowDevice });
-    // One size is far above the line.
-    let is_of_size = |it: &&mut TrialRecord| it.trial.target.under_first(4) == TargetIndex::new(2);
+    // The files of one size are far faster than the line predicts.
+    let is_of_size = |it: &&mut TrialRecord| it.trial.target.under_first_condition(4) == TargetIndex::new(2);
     for it in record.trials.iter_mut().filter(is_of_size) {
         it.samples = it.samples.iter().map(|sample| Sample { wall_ns: 4_000_000, ..sample }).collect();
     }
     record
 }
 
-pub(super) fn bounded() -> Page {
+pub(super) fn page_with_limit() -> Page {
     let mut page = Page::from_record(&race());
     page.rankings[1].bounds = vec![Bound { name: "memory".into(), rate: Throughput(30e9) }];
     page
@@ -107,8 +107,8 @@ pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
         ("empty", Page::from_record(&Record::new(header()))),
         ("one round", Page::from_record(&race_of_buffer_sizes(1))),
         ("settings", Page::from_record(&race_of_buffer_sizes(10))),
-        ("sweep", sweep()),
-        ("bounded", bounded()),
+        ("sweep", sweep_page()),
+        ("bounded", page_with_limit()),
         ("memory", Page::from_record(&record_under_bounds())),
     ]
 }

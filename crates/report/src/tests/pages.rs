@@ -2,12 +2,12 @@
 //! intervals.
 
 use super::page_records::{
-    all_pages, bounded, race_of_buffer_sizes, race_of_many_readings, race_with_counts, scripted_records,
-    sweep, swept_record, swept_record_above_a_cache,
+    all_pages, page_with_limit, race_of_buffer_sizes, race_of_many_readings, race_with_counts,
+    scripted_records, sweep_page, swept_record, swept_record_above_a_cache,
 };
 use super::*;
 use crate as report;
-use crate::charts;
+use crate::svg_files;
 use readlab_record::testing::latencies;
 use readlab_record::{LeftBehind, TurnLatencies};
 use roxmltree::{Document, Node, ParsingOptions};
@@ -28,12 +28,12 @@ fn elements_named<'a, 'i>(
 /// The page as terminal text, Markdown and HTML, with ordinary spaces in place of non-breaking
 /// ones.
 fn terminal_markdown_html(page: &Page) -> [String; 3] {
-    let terminal = terminal(page, Style { width: 120, color: false }, None);
+    let terminal = terminal_page(page, Style { width: 120, may_use_color: false }, None);
     [terminal, markdown(page), report::html(page)].map(|text| text.replace('\u{a0}', " "))
 }
 
 fn chart(page: &Page, name: &str) -> String {
-    let found = charts(page).into_iter().find(|(slug, _)| slug == name);
+    let found = svg_files(page).into_iter().find(|(slug, _)| slug == name);
     let (_, text) = found.unwrap_or_else(|| panic!("no chart {name}"));
     // The style is the same in all charts and has its own tests.
     let (front, rest) = text.split_once("<style>").unwrap();
@@ -47,13 +47,13 @@ fn the_charts_of_a_race() {
     insta::assert_snapshot!("chart_ranking", chart(&page, "ranking-1-warm"));
     insta::assert_snapshot!("chart_effort", chart(&page, "effort-0-cold"));
     insta::assert_snapshot!("chart_rounds", chart(&page, "rounds-1-warm"));
-    insta::assert_snapshot!("chart_bounded", chart(&bounded(), "ranking-1-warm"));
+    insta::assert_snapshot!("chart_bounded", chart(&page_with_limit(), "ranking-1-warm"));
 }
 
 #[test]
 fn the_charts_of_a_sweep_and_of_settings() {
-    insta::assert_snapshot!("chart_sweep_rate", chart(&sweep(), "sweep-0-rate"));
-    insta::assert_snapshot!("chart_sweep_time", chart(&sweep(), "sweep-1-time"));
+    insta::assert_snapshot!("chart_sweep_rate", chart(&sweep_page(), "sweep-0-rate"));
+    insta::assert_snapshot!("chart_sweep_time", chart(&sweep_page(), "sweep-1-time"));
     insta::assert_snapshot!(
         "chart_settings",
         chart(&Page::from_record(&race_of_buffer_sizes(10)), "parameter-0-warm")
@@ -89,7 +89,7 @@ fn every_page_and_chart_is_well_formed_with_ids_of_its_own() {
                 assert!(set.contains(id), "{name}: nothing has the id {id}");
             }
         }
-        for (slug, chart) in charts(&page) {
+        for (slug, chart) in svg_files(&page) {
             let title = parse_xml(&chart).root_element().first_element_child().unwrap().text().map(str::len);
             assert!(title > Some(0), "{name} {slug} has no title");
         }
@@ -99,7 +99,7 @@ fn every_page_and_chart_is_well_formed_with_ids_of_its_own() {
 #[test]
 fn every_coordinate_is_a_number_inside_its_chart() {
     for (name, page) in all_pages() {
-        for (slug, chart) in charts(&page) {
+        for (slug, chart) in svg_files(&page) {
             let document = parse_xml(&chart);
             for node in document.descendants() {
                 for attribute in ["x", "y", "x1", "y1", "x2", "y2", "width", "height"] {
@@ -149,7 +149,7 @@ fn a_page_loads_nothing_from_anywhere() {
 #[test]
 fn only_the_names_of_leading_trials_are_bold() {
     let leads = |page: &Page| {
-        let rates = charts(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking"));
+        let rates = svg_files(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking"));
         rates.map(|(_, text)| text.matches("class=\"name start strong\"").count()).collect::<Vec<_>>()
     };
     assert_eq!(leads(&Page::from_record(&race_of_buffer_sizes(1))), [0], "one round shows no difference");
@@ -171,7 +171,7 @@ fn no_two_rows_of_a_chart_or_table_look_the_same() {
     };
     for (name, record) in scripted_records() {
         let page = Page::from_record(&record);
-        let (html, charts) = (report::html(&page), charts(&page));
+        let (html, charts) = (report::html(&page), svg_files(&page));
         let document = parse_xml(&html);
         let tables =
             elements_named(&document, "table").filter(|it| it.attribute("class") == Some("sortable plots"));
@@ -241,7 +241,7 @@ fn the_limit_of_a_method_is_visible_without_a_click() {
     let judged: Vec<String> = page.rankings[0]
         .rows
         .iter()
-        .map(|it| it.diagnosis.as_ref().unwrap().stops_at().replace(" %", "\u{a0}%"))
+        .map(|it| it.diagnosis.as_ref().unwrap().short_cause().replace(" %", "\u{a0}%"))
         .collect();
     assert_eq!(shown, judged);
     assert!(page.headlines.iter().all(|it| !it.stops_at.is_empty()), "{:?}", page.headlines);
@@ -274,7 +274,7 @@ fn three_settings_of_a_method_make_a_curve() {
 
 #[test]
 fn a_sweep_is_answered_by_its_slopes_and_named_by_folder() {
-    let page = sweep();
+    let page = sweep_page();
     let answer = "By the slope of time on size: write plain 2.00 GB/s, rust/direct@buffer=1MiB 2.50 GB/s.";
     assert_eq!(page.answer, answer);
     assert_eq!(page.target_titles, ["/data/sweep · 12 files · 10.0 kB to 2.00 GB, 6.30 GB in all"]);
@@ -311,7 +311,7 @@ fn short_names_are_unique() {
 
 #[test]
 fn a_sweep_in_markdown_has_a_table_and_the_line_of_each_series() {
-    let text = report::markdown(&sweep());
+    let text = report::markdown(&sweep_page());
     assert_eq!(text.matches("| size | files |").count(), 2, "{text}");
     assert!(text.contains("### <code>rust/direct@buffer=1MiB</code>"), "{text}");
     assert!(text.contains("| 2.00 GB | 3 |") && text.contains("fixed cost "), "{text}");
@@ -332,7 +332,11 @@ fn a_sweep_above_a_cache_names_the_cache_beside_every_number_of_its_readings() {
     assert_eq!(title, "rust/direct@buffer=1MiB, cold above a cache");
     let ending = format!(" by ordinary least squares, as published; cold is cold above {cache}");
     assert!(line.ends_with(&ending), "{line}");
-    assert!(read.band.iter().any(|it| it.contains(&format!("perhaps held by {cache}"))), "{:?}", read.band);
+    assert!(
+        read.band_sentences.iter().any(|it| it.contains(&format!("perhaps held by {cache}"))),
+        "{:?}",
+        read.band_sentences
+    );
     for text in terminal_markdown_html(&page) {
         for said in [
             ", cold above a cache",
@@ -345,7 +349,7 @@ fn a_sweep_above_a_cache_names_the_cache_beside_every_number_of_its_readings() {
         }
         assert!(text.contains("not probed: the device is too slow"), "{text}");
     }
-    let charts = charts(&page).into_iter().filter(|(slug, _)| slug.starts_with("sweep-1"));
+    let charts = svg_files(&page).into_iter().filter(|(slug, _)| slug.starts_with("sweep-1"));
     let charts: Vec<bool> = charts.map(|(_, text)| text.contains(&format!("{title}: "))).collect();
     assert_eq!(charts, [true; 3]);
     let json = document(&record);
@@ -357,7 +361,7 @@ fn a_sweep_above_a_cache_names_the_cache_beside_every_number_of_its_readings() {
         |name: &str| side.cases.iter().find(|case| case.name == format!("{name} over all sizes")).unwrap();
     let above = ["write plain", "rust/direct@buffer=1MiB"].map(|name| whole(name).key.is_above_cache);
     assert_eq!(above, [None, Some(true)]);
-    let plain = report::markdown(&sweep());
+    let plain = report::markdown(&sweep_page());
     assert!(!plain.contains("above") && !plain.contains("layers:"), "{plain}");
 }
 
@@ -370,7 +374,7 @@ fn a_sweep_reports_proofs_and_side_effects_of_its_contender() {
     }
     let samples = &mut trial_mut(&mut record, 3).samples;
     *samples = samples.iter().map(|sample| Sample { device_read_bytes: None, ..sample }).collect();
-    let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
+    let times = SecondReadingRatio { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
     record.targets[TargetIndex::new(0)].hidden_cache = Some(HiddenCache::Seen(times));
     let page = Page::from_record(&record);
     assert!(page.machine.contains("a cache lies below: second cold readings are 3.00"), "{}", page.machine);
@@ -397,7 +401,7 @@ fn a_sweep_reports_proofs_and_side_effects_of_its_contender() {
 fn latencies_of_single_reads_are_shown_for_each_quantile_with_enough_reads() {
     let mut record = race_with_counts();
     let is_of_reads = |(slug, _): &(String, String)| slug.starts_with("latency");
-    assert!(!charts(&Page::from_record(&record)).iter().any(is_of_reads));
+    assert!(!svg_files(&Page::from_record(&record)).iter().any(is_of_reads));
     let warm = |it: &&mut TrialRecord| it.trial.state == CacheState::Warm && !it.trial.is_control();
     for (times, trial) in (1..).zip(record.trials.iter_mut().filter(warm)) {
         // 1000 reads are enough for p99, and 100,000 for p99.99.
@@ -406,7 +410,7 @@ fn latencies_of_single_reads_are_shown_for_each_quantile_with_enough_reads() {
         trial.latencies = vec![TurnLatencies { fill: 0, round: 0, latencies }];
     }
     let page = Page::from_record(&record);
-    let (slug, text) = charts(&page).into_iter().find(is_of_reads).unwrap();
+    let (slug, text) = svg_files(&page).into_iter().find(is_of_reads).unwrap();
     let (_, described) = text.split_once("<desc").unwrap();
     let methods: Vec<&str> = described.split("</desc>").next().unwrap().split("; ").collect();
     assert_eq!((slug.as_str(), methods.len()), ("latency-1-warm", 3), "{methods:?}");

@@ -1,18 +1,18 @@
 //! Percentiles: a table for each trial in a terminal; counts of several runs on the page and in
 //! JSON.
 
-use super::super::{Page, html, percentiles};
+use super::super::{Page, html, percentile_tables};
 use super::document;
 use super::page_records::race_with_counts;
 use readlab_model::trial::TrialIndex;
-use readlab_record::{Count, Line, Record};
+use readlab_record::{Line, Record, UntimedCount};
 use std::collections::BTreeMap;
 
 /// A race whose first trial has counts of calls from five runs: 16,391, then 1 to 4.
 fn race_with_several_counts() -> Record {
     let mut record = race_with_counts();
     for value in 1..5 {
-        let count = Count { value: Some(value), how: "tracepoint".to_owned() };
+        let count = UntimedCount { value: Some(value), how: "tracepoint".to_owned() };
         record.add(Line::Counts {
             trial: TrialIndex::new(0),
             counts: BTreeMap::from([("syscalls".to_owned(), count)]),
@@ -35,7 +35,7 @@ fn cells_of_row(text: &str, name: &str) -> Vec<String> {
 #[test]
 fn each_trial_has_a_table_of_its_metrics_and_counts_with_the_number_of_samples() {
     let page = Page::from_record(&race_with_several_counts());
-    let text = percentiles(&page);
+    let text = percentile_tables(&page);
     let trials: usize = page.rankings.iter().map(|ranking| ranking.rows.len()).sum();
     assert_eq!(text.lines().filter(|line| line.trim_end().ends_with("samples")).count(), trials, "{text}");
     assert_eq!(text.matches("wall time").count(), trials, "{text}");

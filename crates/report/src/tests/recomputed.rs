@@ -10,7 +10,7 @@ use super::*;
 use crate::archives::ArchiveRatio;
 use crate::ranking::{Ranking, RankingRow};
 use crate::row_pairs::RowPairs;
-use crate::{csv, html, json_with};
+use crate::{html, write_csv, write_json_with_claims};
 use readlab_analysis::memory::{MemoryContest, MemoryCurve, MemoryLevel};
 use readlab_analysis::stats::{self, Interval, SharedRatio, SharedVariance, Significance, whole};
 use readlab_analysis::verdict::{DeviceUse, Remedy, ServerWait, Verdict};
@@ -40,7 +40,7 @@ pub(super) fn archive_record() -> Record {
     let mut record = plain_and_packed(header());
     for (index, name) in [(10, "java/MemorySegment"), (11, "java/mapped")] {
         announce(&mut record, index, name, CacheState::Cold);
-        outcome(&mut record, index, Outcome::Unavailable { reason: "this JDK is too old".into() });
+        add_outcome(&mut record, index, Outcome::Unavailable { reason: "this JDK is too old".into() });
     }
     let reads = [
         ("java/Files.lines", 0, 99),
@@ -82,7 +82,7 @@ fn plain_and_packed(header: Header) -> Record {
     let mut record = Record::new(header);
     let answer = Answer { newlines: Some(9), bytes: Some(SIZE), ..Answer::default() };
     let digest = "d".to_owned();
-    let decoded = Some(Decoded { archive: Archive::Zip, digest: digest.clone(), answer });
+    let decoded = Some(DecodedContent { archive: Archive::Zip, digest: digest.clone(), answer });
     let plain = TargetFacts {
         path: "/data/lines".into(),
         size_bytes: SIZE,
@@ -95,8 +95,8 @@ fn plain_and_packed(header: Header) -> Record {
         decoded,
         ..TargetFacts::default()
     };
-    record.add(testing::target(0, plain));
-    record.add(testing::target(1, zip));
+    record.add(testing::target_line(0, plain));
+    record.add(testing::target_line(1, zip));
     record
 }
 
@@ -110,9 +110,9 @@ fn add_reading_trial(
     wall_ms: u64,
 ) {
     let it = announce(record, index, name, state);
-    (it.target, it.decodes) = (TargetIndex::new(target), (target == 1).then_some(Archive::Zip));
+    (it.target, it.decoded_format) = (TargetIndex::new(target), (target == 1).then_some(Archive::Zip));
     add_samples_with_wobble(record, index, wall_ms, [0, 40, 80, 20, 60]);
-    outcome(record, index, Outcome::Measured);
+    add_outcome(record, index, Outcome::Measured);
 }
 
 /// One method read by one, two and four readers of a host. The largest number is announced first.
@@ -121,13 +121,13 @@ pub(super) fn readers_record() -> Record {
     let counts = [4_u32, 1, 2];
     for (at, readers) in counts.into_iter().enumerate() {
         let size_bytes = SIZE * u64::from(readers);
-        let facts = TargetFacts { readers: Some(readers), size_bytes, ..TargetFacts::default() };
-        record.add(testing::target(at, facts));
+        let facts = TargetFacts { reader_count: Some(readers), size_bytes, ..TargetFacts::default() };
+        record.add(testing::target_line(at, facts));
     }
     for (at, wall_ms) in [520, 250, 260].into_iter().enumerate() {
         announce(&mut record, at, "rust/read", CacheState::Warm).target = TargetIndex::new(at);
         add_samples_with_wobble(&mut record, at, wall_ms, [0, 40, 80, 20, 60]);
-        outcome(&mut record, at, Outcome::Measured);
+        add_outcome(&mut record, at, Outcome::Measured);
     }
     record
 }
@@ -168,8 +168,8 @@ impl<'r> RankingCheck<'r> {
     /// The measured trial of this name in the ranking; there must be exactly one.
     fn trial_named(&self, name: &str) -> &'r TrialRecord {
         let of_ranking = |trial: &Trial| {
-            (trial.target, trial.decodes, trial.work, trial.state)
-                == (self.ranking.target, self.ranking.decodes, self.ranking.work, self.ranking.state)
+            (trial.target, trial.decoded_format, trial.work, trial.state)
+                == (self.ranking.target, self.ranking.archive, self.ranking.work, self.ranking.state)
         };
         let is_it =
             |it: &&TrialRecord| of_ranking(&it.trial) && it.trial.id.to_string() == name && it.is_measured();
@@ -207,10 +207,10 @@ impl<'r> RankingCheck<'r> {
             assert_eq!(row.wall.median, whole(self.median_ns(&row.name)), "{}", row.name);
             let anew =
                 reference.filter(|base| *base != row.name).and_then(|base| self.ratio(base, &row.name));
-            assert_eq!(row.ratio, anew, "{}", row.name);
+            assert_eq!(row.ratio_to_reference, anew, "{}", row.name);
             let Some(remedy) = row.diagnosis.as_ref().and_then(|it| remedy(&it.verdict)) else { continue };
             let times = self.median_ns(&row.name) / self.median_ns(&remedy.name);
-            assert!((remedy.times - times).abs() < 1e-9, "{}: {remedy:?}, {times}", row.name);
+            assert!((remedy.speed_ratio - times).abs() < 1e-9, "{}: {remedy:?}, {times}", row.name);
         }
     }
 
@@ -232,7 +232,7 @@ impl<'r> RankingCheck<'r> {
             let of_language = self.ranking.rows.iter().filter(|it| it.language == best.language);
             let fastest = of_language.map(|it| self.median_ns(&it.name)).fold(f64::INFINITY, f64::min);
             assert_eq!(whole(self.median_ns(&best.name)), whole(fastest), "{}", best.language);
-            assert_eq!(best.ratio_words.is_empty(), row.ratio.is_none());
+            assert_eq!(best.ratio_words.is_empty(), row.ratio_to_reference.is_none());
         }
     }
 
@@ -244,8 +244,8 @@ impl<'r> RankingCheck<'r> {
             let headline = self.ranking.advised_headline(Some(advice)).unwrap();
             assert_eq!(headline.action, advice.action, "the card says what the sentence says");
         }
-        if let Some(against) = &advice.against {
-            let name = advice.name.as_ref().unwrap();
+        if let Some(against) = &advice.slower_baseline {
+            let name = advice.advised_name.as_ref().unwrap();
             assert_eq!(Some(against.ratio), self.ratio(&against.name, name), "{}", advice.sentence);
             if let Some(cheaper) = &advice.cheaper {
                 assert_eq!(Some(cheaper.ratio), self.ratio(&against.name, &cheaper.name));
@@ -273,7 +273,7 @@ fn remedy(verdict: &Verdict) -> Option<&Remedy> {
     match verdict {
         Verdict::Processing { faster_scan } => faster_scan.as_ref(),
         Verdict::Lock { single_thread } => Some(single_thread),
-        Verdict::Device { pace: DeviceUse::SmallBlocks { remedy } | DeviceUse::Shallow { remedy } } => {
+        Verdict::Device { device_use: DeviceUse::SmallBlocks { remedy } | DeviceUse::Shallow { remedy } } => {
             Some(remedy)
         }
         Verdict::Server { wait: ServerWait::Connection { remedy, .. } } => Some(remedy),
@@ -289,20 +289,23 @@ fn check_archives(record: &Record, page: &Page, checked: &mut CheckNames) {
     for said in &page.archives {
         checked.insert("archives");
         let of = |decodes| {
-            let is_it = |it: &&Ranking| (it.decodes, it.state, it.work) == (decodes, said.state, said.work);
+            let is_it = |it: &&Ranking| (it.archive, it.state, it.work) == (decodes, said.state, said.work);
             let ranking = page.rankings.iter().find(is_it).unwrap();
             RankingCheck { record, ranking }
         };
-        let (plain, packed) =
-            (of(None).trial_named(&said.plain), of(Some(said.archive)).trial_named(&said.decoding));
+        let (plain, packed) = (
+            of(None).trial_named(&said.plain_trial),
+            of(Some(said.archive)).trial_named(&said.decoding_trial),
+        );
         let (of_packed, of_plain) = (of(Some(said.archive)), of(None));
         let rows = |it: &RankingCheck| it.ranking.rows.len();
         let readers = [&of_packed, &of_plain];
         let samples = readers
             .into_iter()
             .flat_map(|it| it.ranking.rows.iter().map(move |row| &it.trial_named(&row.name).samples));
-        let place = rows(&of_packed) + of_plain.row_position(&said.plain);
-        let anew = SharedVariance::new(samples).ratio(of_packed.row_position(&said.decoding), place).unwrap();
+        let place = rows(&of_packed) + of_plain.row_position(&said.plain_trial);
+        let anew =
+            SharedVariance::new(samples).ratio(of_packed.row_position(&said.decoding_trial), place).unwrap();
         let ends = anew.ci95.map(|it| it.ends);
         assert_eq!((said.estimate, said.ci95), (anew.estimate, ends), "{}", said.sentence());
         let by_medians = median_ns(plain) / median_ns(packed);
@@ -315,11 +318,11 @@ fn check_archives(record: &Record, page: &Page, checked: &mut CheckNames) {
     for said in &page.break_evens {
         checked.insert("break-even");
         let is_it = |it: &&Ranking| {
-            (it.decodes, it.work, it.state, &it.path)
+            (it.archive, it.work, it.state, &it.path)
                 == (Some(said.archive), said.work, CacheState::Warm, &said.path)
         };
         let reader = RankingCheck { record, ranking: page.rankings.iter().find(is_it).unwrap() };
-        assert_eq!(said.decoding_ns, whole(reader.median_ns(&said.decoding)));
+        assert_eq!(said.decoding_ns, whole(reader.median_ns(&said.decoding_trial)));
     }
 }
 
@@ -350,9 +353,9 @@ fn check_hosts_states_and_scaling(record: &Record, page: &Page, checked: &mut Ch
     }
     for group in RowPairs::cold_and_warm(&page.rankings) {
         for pair in group.pairs {
-            assert_eq!(pair.from.name, pair.to.name);
+            assert_eq!(pair.first_row.name, pair.second_row.name);
             let samples = |row: &RankingRow| median_ns(record.trial(row.index).unwrap());
-            assert!((pair.speedup() - samples(pair.from) / samples(pair.to)).abs() < 1e-6);
+            assert!((pair.speedup() - samples(pair.first_row) / samples(pair.second_row)).abs() < 1e-6);
             checked.insert("cold/warm");
         }
     }
@@ -380,7 +383,7 @@ fn check_locations(record: &Record, page: &Page, checked: &mut CheckNames) {
     for table in &page.locations.tables {
         for method in &table.ratios.methods {
             let of = |trial| record.trial(trial).unwrap();
-            let (first, there) = (of(method.pair.first), of(method.pair.there));
+            let (first, there) = (of(method.pair.first), of(method.pair.other));
             assert_eq!(first.trial.id, there.trial.id);
             assert!(first.trial.target == TargetIndex::new(0) && there.trial.target > first.trial.target);
             let expected = median_ns(first) / median_ns(there);
@@ -404,7 +407,7 @@ fn check_claims(record: &Record, page: &Page, checked: &mut CheckNames) {
     let judged = Some(claims::judge_built_in(record)).filter(|_| record.header.kind != RunKind::Sweep);
     for judged in judged.iter().flatten().flat_map(|it| &it.claims) {
         let claims::Expression::Ratio { pairs, .. } = &judged.claim.expression else { continue };
-        let Some(answer) = &judged.here else { continue };
+        let Some(answer) = &judged.record_answer else { continue };
         let claims::ShownNumbers::Times(shown) = &answer.shown else { continue };
         let of_wall = |it: &claims::Quantity| it.metric == claims::Metric::WALL;
         for pair in pairs.iter().filter(|pair| of_wall(&pair.quantity) && of_wall(&pair.reference)) {
@@ -429,7 +432,8 @@ fn check_claims(record: &Record, page: &Page, checked: &mut CheckNames) {
                 trials.iter().any(|it| it.trial.state == state && it.trial.id.to_string() == name)
             };
             let same = |said: &&ArchiveRatio| {
-                is_told(&these, &said.decoding, said.state) && is_told(&those, &said.plain, said.state)
+                is_told(&these, &said.decoding_trial, said.state)
+                    && is_told(&those, &said.plain_trial, said.state)
             };
             for said in page.archives.iter().filter(same) {
                 let sentence = said.sentence();
@@ -441,7 +445,7 @@ fn check_claims(record: &Record, page: &Page, checked: &mut CheckNames) {
                         Some(Significance::Faster) => claims::Verdict::DoesNotHold,
                         _ => continue,
                     };
-                    assert_eq!(answer.verdict, verdict, "{}; {sentence}", judged.claim.says);
+                    assert_eq!(answer.verdict, verdict, "{}; {sentence}", judged.claim.statement);
                     checked.insert("claims and archives");
                 }
             }
@@ -462,7 +466,8 @@ fn every_number_about_two_trials_follows_from_the_trials_that_it_names() {
             checked.insert("rankings");
         }
         for advice in &page.advice {
-            RankingCheck { record: &record, ranking: &page.rankings[advice.ranking] }.check_advice(advice);
+            RankingCheck { record: &record, ranking: &page.rankings[advice.ranking_index] }
+                .check_advice(advice);
             checked.insert("advice");
         }
         check_archives(&record, &page, &mut checked);
@@ -530,7 +535,7 @@ fn every_number_about_bounds_on_memory_follows_from_the_trials_that_it_names() {
                 assert_close(cliff.ratio.estimate, above / below, &name);
             }
         }
-        for fastest in &contest.fastest {
+        for fastest in &contest.fastest_methods {
             let mut rates: Vec<(f64, TrialIndex)> = contest
                 .curves
                 .iter()
@@ -548,7 +553,8 @@ fn every_number_about_bounds_on_memory_follows_from_the_trials_that_it_names() {
             let curve_of = |it: &TrialRecord| {
                 contest.curves.iter().find(|curve| curve.trial().id == it.trial.id).unwrap()
             };
-            let (less, more) = (curve_of(crossing.trial_with_less), curve_of(crossing.trial_with_more));
+            let (less, more) =
+                (curve_of(crossing.trial_with_less_memory), curve_of(crossing.trial_with_more_memory));
             for at in &crossing.ratios {
                 let expected = rate(more, at.level).unwrap() / rate(less, at.level).unwrap();
                 assert_close(at.ratio.estimate, expected, &format!("{:?}", at.level));
@@ -561,9 +567,9 @@ fn every_number_about_bounds_on_memory_follows_from_the_trials_that_it_names() {
 /// in the order of its files.
 fn sorted_lines(record: &Record) -> Vec<String> {
     let page = Page::from_record(record);
-    let style = Style { width: 160, color: false };
-    let terminal = terminal(&page, style, None);
-    let mut text = vec![terminal, markdown(&page), exported(record, csv)];
+    let style = Style { width: 160, may_use_color: false };
+    let terminal = terminal_page(&page, style, None);
+    let mut text = vec![terminal, markdown(&page), exported(record, write_csv)];
     text.push(html(&page).replace('<', "\n<"));
     let is_said = |line: &&str| !line.starts_with("<path ");
     let lines = text.iter().flat_map(|it| it.lines()).filter(is_said);
@@ -591,7 +597,7 @@ fn exported_in_any_order(record: &Record) -> serde_json::Value {
             other => other,
         }
     }
-    let text = exported(record, |record, out| json_with(record, &[], out));
+    let text = exported(record, |record, out| write_json_with_claims(record, &[], out));
     sorted(serde_json::from_str(&text).unwrap())
 }
 

@@ -32,7 +32,7 @@ fn recorded_race(race: &str) -> (Record, Vec<String>) {
 struct ExpectedRow {
     name: String,
     /// The median in milliseconds, and half the interval of its logarithm in percent.
-    median: [f64; 2],
+    median_and_half_width: [f64; 2],
     /// The middle and the ends of the interval of the ratio; `None` for the reference.
     ratio: Option<[f64; 3]>,
     rank: String,
@@ -54,7 +54,7 @@ fn expected_table(machine: &str, state: &str) -> (Vec<ExpectedRow>, usize) {
         let ratio = (words[6] != "reference").then(|| [6, 7, 8].map(|at| number(words[at])));
         ExpectedRow {
             name: name.trim().to_owned(),
-            median: [number(words[1]), number(words[4])],
+            median_and_half_width: [number(words[1]), number(words[4])],
             ratio,
             rank: (*words.last().unwrap()).to_owned(),
         }
@@ -70,12 +70,12 @@ fn check_row(ranking: &Ranking, names: &[String], expected: &ExpectedRow) {
     };
     // The table holds the median of logarithms, which differs slightly for an even number of
     // readings.
-    let [median_ms, half_percent] = expected.median;
+    let [median_ms, half_percent] = expected.median_and_half_width;
     let median = row.wall.median as f64;
     assert!((median / 1e6 / median_ms - 1.0).abs() < 0.05, "{}: {median} ns", expected.name);
     let [low, high] = row.wall.median_ci95.unwrap().map(|ns| (ns as f64).ln());
     near(50.0 * (high - low), half_percent, 0.1);
-    match (expected.ratio, row.ratio) {
+    match (expected.ratio, row.ratio_to_reference) {
         (None, None) => {}
         (Some([middle, low, high]), Some(ratio)) => {
             let ends = ratio.ci95.unwrap().ends;
@@ -114,14 +114,20 @@ fn each_language_of_a_recorded_race_has_a_ratio_with_an_interval_in_both_states(
         let page = Page::from_record(&recorded_race(race).0);
         assert_eq!(page.advice.len(), 2, "cold and warm");
         for advice in &page.advice {
-            let ranking = &page.rankings[advice.ranking];
+            let ranking = &page.rankings[advice.ranking_index];
             let (_, languages) = expected_table(machine, &ranking.state.to_string());
             let has_ratio = advice.by_language.iter().filter(|it| it.ratio.is_some());
             assert!(has_ratio.clone().count() >= languages, "{machine}: {:#?}", advice.by_language);
             for it in has_ratio {
                 let ratio = it.ratio.unwrap();
                 let clear = ratio.ci95.unwrap().ends.low > 1.0;
-                assert_eq!(it.usual_is == Some(UsualWay::Slower), clear, "{}: {}", it.language, it.words());
+                assert_eq!(
+                    it.usual_standing == Some(UsualWay::Slower),
+                    clear,
+                    "{}: {}",
+                    it.language,
+                    it.words()
+                );
             }
         }
     }
@@ -160,11 +166,11 @@ fn the_first_screen_of_a_recorded_race_answers_five_questions() {
             it.samples = it.samples.iter().map(metered).collect();
         }
         let page = Page::from_record(&record);
-        let text = terminal(&page, Style { width: 120, color: false }, None);
+        let text = terminal_page(&page, Style { width: 120, may_use_color: false }, None);
         let screen = first_screen(&text);
         assert_eq!(page.advice.len(), 2, "cold and warm");
         for advice in &page.advice {
-            let state = page.rankings[advice.ranking].state;
+            let state = page.rankings[advice.ranking_index].state;
             let fastest = screen.iter().find(|line| line.starts_with(&format!("fastest {state}: ")));
             let fastest = fastest.unwrap_or_else(|| panic!("{machine}: {text}"));
             assert!(fastest.contains('[') && fastest.contains("] × command/wc -l"), "how sure: {fastest}");
@@ -188,8 +194,8 @@ fn no_rank_of_a_recorded_race_is_left_open() {
     for (_, race) in RECORDED_RACES {
         let record = recorded_race(race).0;
         let page = Page::from_record(&record);
-        let style = Style { width: 200, color: false };
-        for text in [terminal(&page, style, None), markdown(&page)] {
+        let style = Style { width: 200, may_use_color: false };
+        for text in [terminal_page(&page, style, None), markdown(&page)] {
             for open in [" ?", "more round", "too few", "no rank", "no advice"] {
                 assert!(!text.contains(open), "{open:?}: {text}");
             }

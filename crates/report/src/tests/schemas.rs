@@ -4,7 +4,7 @@
 
 use super::recomputed::records;
 use crate::verification::{self, ContenderReport, Fault, MethodReport, Verdict};
-use crate::{Format, claims_json, comparison_json, json_with};
+use crate::{JsonFormat, claims_json, comparison_json, write_json_with_claims};
 use boon::{Compiler, SchemaIndex, Schemas};
 use readlab_analysis::compare::{Center, Comparison, Measure, Side};
 use readlab_record::testing::scripted;
@@ -24,7 +24,7 @@ struct CompiledSchema {
 }
 
 static COMPILED_SCHEMAS: LazyLock<[CompiledSchema; 5]> = LazyLock::new(|| {
-    Format::ALL.map(|format| {
+    JsonFormat::ALL.map(|format| {
         let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
         let settings = SchemaSettings::draft2020_12();
         // References are inlined: a closed schema behind a reference would reject the fields beside
@@ -46,7 +46,7 @@ static COMPILED_SCHEMAS: LazyLock<[CompiledSchema; 5]> = LazyLock::new(|| {
 /// Checks that a document or line is valid under the schema and has only fields that the schema
 /// names.
 #[track_caller]
-pub(super) fn assert_described(format: Format, written: &Value) {
+pub(super) fn assert_described(format: JsonFormat, written: &Value) {
     let CompiledSchema { schemas, printed, closed } = &COMPILED_SCHEMAS[format as usize];
     for schema in [printed, closed] {
         if let Err(error) = schemas.validate(written, *schema) {
@@ -80,13 +80,13 @@ fn repository_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn schema_file(format: Format) -> String {
+fn schema_file(format: JsonFormat) -> String {
     format!("docs/schema/{format}.json")
 }
 
 #[test]
 fn the_schema_files_are_what_the_command_prints() {
-    for format in Format::ALL {
+    for format in JsonFormat::ALL {
         let kept = fs::read_to_string(repository_root().join(schema_file(format))).unwrap_or_default();
         let is_kept = kept == format.schema_text();
         assert!(
@@ -97,7 +97,7 @@ fn the_schema_files_are_what_the_command_prints() {
     }
     let files = fs::read_dir(repository_root().join("docs/schema")).unwrap();
     let folders = 1;
-    assert_eq!(files.count(), Format::ALL.len() + folders);
+    assert_eq!(files.count(), JsonFormat::ALL.len() + folders);
 }
 
 /// The types without a rule beside `ci95`, because it always comes from the same method:
@@ -107,7 +107,7 @@ const TYPES_OF_ONE_RULE: [&str; 6] =
 
 #[test]
 fn every_interval_of_a_trial_and_of_a_pair_has_its_rule() {
-    for format in [Format::Export, Format::Comparison, Format::Claims] {
+    for format in [JsonFormat::Export, JsonFormat::Comparison, JsonFormat::Claims] {
         let schema = format.schema(SchemaSettings::draft2020_12()).to_value();
         for (name, definition) in schema["$defs"].as_object().unwrap() {
             let has = |field: &str| definition["properties"].get(field).is_some();
@@ -118,7 +118,7 @@ fn every_interval_of_a_trial_and_of_a_pair_has_its_rule() {
     }
     for (name, record) in records() {
         let mut text = Vec::new();
-        json_with(&record, &[], &mut text).unwrap();
+        write_json_with_claims(&record, &[], &mut text).unwrap();
         let document: Value = serde_json::from_slice(&text).unwrap();
         for part in ["trials", "advice", "archives", "memory"] {
             check_rules(&document[part], &format!("{name}: {part}"));
@@ -143,7 +143,7 @@ fn check_rules(value: &Value, place: &str) {
 
 #[test]
 fn a_version_only_gains_fields() {
-    for format in Format::ALL {
+    for format in JsonFormat::ALL {
         let now = fields_of_schema(&serde_json::from_str(&format.schema_text()).unwrap());
         let file = fields_file(format, &now);
         let listed = parse_fields(&fs::read_to_string(repository_root().join(&file)).expect(&file));
@@ -158,7 +158,7 @@ fn a_version_only_gains_fields() {
 #[ignore = "it writes docs/schema/fields; make schemas runs it"]
 fn append_new_fields() {
     fs::create_dir_all(repository_root().join(FIELDS_FOLDER)).unwrap();
-    for format in Format::ALL {
+    for format in JsonFormat::ALL {
         let now = fields_of_schema(&serde_json::from_str(&format.schema_text()).unwrap());
         let file = repository_root().join(fields_file(format, &now));
         let listed = parse_fields(&fs::read_to_string(&file).unwrap_or_default());
@@ -169,7 +169,7 @@ fn append_new_fields() {
 const FIELDS_FOLDER: &str = "docs/schema/fields";
 
 /// The list of the fields of the current version of a format.
-fn fields_file(format: Format, fields: &Fields) -> String {
+fn fields_file(format: JsonFormat, fields: &Fields) -> String {
     let of_document = fields.get(".version").or_else(|| fields.get("(header).version"));
     let is_number = |property: &&String| property.parse::<u32>().is_ok();
     let version = of_document.and_then(|properties| properties.iter().find(is_number));
@@ -292,7 +292,7 @@ fn lost_properties_of_a_schema_are_named_and_a_new_version_has_its_own_list() {
     assert_eq!(after(&changed), [".trials[].a is now of type null", ".trials[].b is no longer \"y\""]);
     let optional = json!({ "type": "object", "properties": before["properties"] });
     assert_eq!(after(&optional), [".trials[].a is no longer in all"]);
-    let file = |version| fields_file(Format::Export, &schema(version, before.clone()));
+    let file = |version| fields_file(JsonFormat::Export, &schema(version, before.clone()));
     assert_eq!([file(1), file(2)], ["docs/schema/fields/export-1.txt", "docs/schema/fields/export-2.txt"]);
 }
 
@@ -319,7 +319,7 @@ fn every_line_of_a_record_is_described() {
             if matches!(line, Line::Header(_)) {
                 written["version"] = SCHEMA_VERSION.into();
             }
-            assert_described(Format::Record, &written);
+            assert_described(JsonFormat::Record, &written);
         }
     }
 }
@@ -329,31 +329,32 @@ fn every_export_of_a_record_is_described() {
     for (_, record) in records() {
         let judged = readlab_claims::judge_built_in(&record);
         let mut text = Vec::new();
-        json_with(&record, &judged, &mut text).unwrap();
-        assert_described(Format::Export, &serde_json::from_slice(&text).unwrap());
-        assert_described(Format::Claims, &serde_json::from_str(&claims_json(&judged)).unwrap());
+        write_json_with_claims(&record, &judged, &mut text).unwrap();
+        assert_described(JsonFormat::Export, &serde_json::from_slice(&text).unwrap());
+        assert_described(JsonFormat::Claims, &serde_json::from_str(&claims_json(&judged)).unwrap());
         let sides = ["a", "b"].map(|name| Side::of_record(&record, name, "here"));
         let measures = [Measure::Wall, Measure::Rate, Measure::Slope, Measure::Syscalls];
         for (center, worse) in [(Center::Median, None), (Center::Mean, Some(&["worse".to_owned()][..]))] {
             let Ok(comparison) = Comparison::new(sides.to_vec(), &measures, center, false) else { continue };
             let text = comparison_json(&comparison, None, worse);
-            assert_described(Format::Comparison, &serde_json::from_str(&text).unwrap());
+            assert_described(JsonFormat::Comparison, &serde_json::from_str(&text).unwrap());
         }
     }
 }
 
 #[test]
 fn claims_without_a_record_are_described() {
-    let files = readlab_claims::names().into_iter().map(|name| readlab_claims::find(name).unwrap());
+    let files =
+        readlab_claims::built_in_names().into_iter().map(|name| readlab_claims::find_built_in(name).unwrap());
     let judged: Vec<_> = files.map(|file| readlab_claims::judge(&file, None)).collect();
-    assert_described(Format::Claims, &serde_json::from_str(&claims_json(&judged)).unwrap());
+    assert_described(JsonFormat::Claims, &serde_json::from_str(&claims_json(&judged)).unwrap());
 }
 
 #[test]
 fn every_verdict_of_a_verification_is_described() {
     let receipt = records().into_iter().find_map(|(_, record)| record.contenders.into_iter().next());
     let words = |word: &str| word.to_owned();
-    let fault = Fault { request: words("newlines"), reason: words("wrong"), repeat: words("again") };
+    let fault = Fault { request: words("newlines"), reason: words("wrong"), repeat_command: words("again") };
     let verdicts = [
         Verdict::Ok,
         Verdict::Failed(fault),
@@ -373,5 +374,5 @@ fn every_verdict_of_a_verification_is_described() {
     ];
     assert!(contenders[0].receipt.is_some());
     let text = verification::json(&contenders);
-    assert_described(Format::Verification, &serde_json::from_str(&text).unwrap());
+    assert_described(JsonFormat::Verification, &serde_json::from_str(&text).unwrap());
 }

@@ -11,7 +11,7 @@ pub(super) fn record_under_two_settings() -> Record {
         let settings = vec![read_ahead_setting(value, is_found)];
         let facts =
             TargetFacts { path: "/data/f".to_owned(), size_bytes: SIZE, settings, ..TargetFacts::default() };
-        record.add(testing::target(index, facts));
+        record.add(testing::target_line(index, facts));
     }
     for (target, walls_ms) in [[100, 200], [50, 200]].into_iter().enumerate() {
         for (method, (name, wall_ms)) in ["rust/mmap", "rust/read"].into_iter().zip(walls_ms).enumerate() {
@@ -30,7 +30,7 @@ fn the_page_has_a_dumbbell_for_each_method_from_the_found_setting_to_the_other()
     let html = html(&page);
     let section = html.split("id=\"settings\"").nth(1).unwrap().split("</section>").next().unwrap();
     assert!(section.contains("read-ahead=128KiB to read-ahead=4MiB"), "{section}");
-    let charts: Vec<String> = crate::charts(&page)
+    let charts: Vec<String> = crate::svg_files(&page)
         .iter()
         .filter(|(name, _)| name.starts_with("settings-"))
         .map(|(name, _)| name.clone())

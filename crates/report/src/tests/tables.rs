@@ -33,7 +33,7 @@ fn race() -> Record {
 }
 
 fn terminal_lines(page: &Page, width: u16) -> Vec<String> {
-    terminal(page, Style { width, color: false }, None).lines().map(str::to_owned).collect()
+    terminal_page(page, Style { width, may_use_color: false }, None).lines().map(str::to_owned).collect()
 }
 
 /// The table of the only ranking, without its header lines.
@@ -76,20 +76,20 @@ fn tied_trials_are_folded_behind_a_count_except_the_advised_one() {
 /// A plan with this indifference zone.
 fn plan_with_indifference(indifference: f64) -> ResumePlan {
     ResumePlan {
-        boot: None,
+        boot_id: None,
         folder: String::new(),
         targets: Targets::default(),
         states: Vec::new(),
         rules: Rules { indifference, ..Rules::one_reading(0) },
         trials: Vec::new(),
-        absent: Vec::new(),
-        rosters: Vec::new(),
-        flame_graphs: None,
-        trace: false,
-        drop_caches: false,
-        allow_device: false,
+        absent_trials: Vec::new(),
+        roster_paths: Vec::new(),
+        flame_graph_folder: None,
+        has_trace: false,
+        may_drop_caches: false,
+        may_read_block_device: false,
         server: ServerOptions::default(),
-        requested: Vec::new(),
+        requested_names: Vec::new(),
     }
 }
 
@@ -141,7 +141,7 @@ fn commands_of_the_user_are_listed_even_if_they_tie() {
     let folded = table_lines(&Page::from_record(&record), 200);
     assert!(folded.iter().any(|line| line.contains("tied: ")), "{folded:#?}");
     let own = |name: &String| ReferenceCandidate { trial: name.parse().unwrap(), why: ReferenceReason::Own };
-    record.header.references = names.iter().map(own).collect();
+    record.header.reference_candidates = names.iter().map(own).collect();
     let listed = table_lines(&Page::from_record(&record), 200);
     let rows = listed.iter().filter(|line| line.contains("command/wc -l {} # value="));
     assert_eq!(rows.count(), 4, "{listed:#?}");
@@ -173,10 +173,10 @@ fn the_baseline_is_named_once_at_the_top() {
     let mut own = race();
     let candidate =
         |name: &str| ReferenceCandidate { trial: name.parse().unwrap(), why: ReferenceReason::Own };
-    own.header.references = vec![candidate("command/not measured"), candidate("python/lines")];
+    own.header.reference_candidates = vec![candidate("command/not measured"), candidate("python/lines")];
     let page = Page::from_record(&own);
     assert_eq!(page.baseline.as_deref(), Some("ratios are to python/lines (the user's own program)"));
-    assert_eq!(page.advice[0].against.as_ref().unwrap().name, "python/lines");
+    assert_eq!(page.advice[0].slower_baseline.as_ref().unwrap().name, "python/lines");
     assert_eq!(Page::from_record(&Record::new(header())).baseline, None);
 }
 
@@ -198,7 +198,7 @@ fn each_language_has_its_usual_and_its_best_method() {
         "the baseline alone is no language"
     );
     assert!(advice[0].needs.is_empty() && !advice[0].code.is_empty());
-    let usual: Vec<Option<UsualWay>> = advice.iter().map(|it| it.usual_is).collect();
+    let usual: Vec<Option<UsualWay>> = advice.iter().map(|it| it.usual_standing).collect();
     assert_eq!(usual, [UsualWay::Slower, UsualWay::TheSame, UsualWay::Slower].map(Some));
     assert!((advice[2].ratio.unwrap().estimate - 3.0).abs() < 1e-3, "{:?}", advice[2].ratio);
     assert_eq!(advice[2].words(), "3.00 [3.00, 3.00] × its usual way, which is slower");
@@ -221,7 +221,7 @@ fn a_best_method_that_is_not_told_apart_from_the_usual_one_has_its_ratio_with_th
     ]));
     let [rust] = &page.advice[0].by_language[..] else { panic!("one language") };
     assert_eq!(rust.best.name, "rust/read/iterator@buffer=64KiB");
-    assert_eq!(rust.usual_is, Some(UsualWay::NotToldApart));
+    assert_eq!(rust.usual_standing, Some(UsualWay::NotToldApart));
     let times = crate::words::ratio_words(rust.ratio.unwrap());
     assert!(times.ends_with(']') && rust.ratio.unwrap().ci95.unwrap().ends.holds(1.0), "{times}");
     assert_eq!(rust.words(), format!("not told apart from its usual way ({times})"));
@@ -240,7 +240,11 @@ fn a_trial_in_another_language_never_counts_as_needing_less() {
         add_samples_with_wobble(&mut record, index, wall_ms, STEADY_WOBBLE_US);
     }
     let advice = Page::from_record(&record).advice.remove(0);
-    assert!(advice.name.unwrap().starts_with("rust/") && advice.cheaper.is_none(), "{}", advice.sentence);
+    assert!(
+        advice.advised_name.unwrap().starts_with("rust/") && advice.cheaper.is_none(),
+        "{}",
+        advice.sentence
+    );
 }
 
 #[test]
@@ -290,11 +294,11 @@ fn amplification_of_ranges_is_the_ratio_of_read_bytes_to_useful_bytes() {
     trial_mut(&mut record, 0).samples = asking;
     announce(&mut record, 2, "rust/places-pread", CacheState::Cold);
     add_samples_with_wobble(&mut record, 2, 70, STEADY_WOBBLE_US);
-    outcome(&mut record, 2, Outcome::Measured);
+    add_outcome(&mut record, 2, Outcome::Measured);
     record.targets[TargetIndex::new(0)].ranges = Some(RangesFacts {
-        list: "/data/list".to_owned(),
+        list_path: "/data/list".to_owned(),
         is_sorted: false,
-        reads: 4,
+        read_count: 4,
         shortest_bytes: SIZE / 4,
         longest_bytes: SIZE / 4,
         // A quarter is read again, so three quarters are useful.

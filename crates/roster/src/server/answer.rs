@@ -23,13 +23,13 @@ pub(super) const CONTENT_TYPE: &str = "application/octet-stream";
 /// A response before it is sent.
 #[derive(Debug)]
 pub(super) struct Answer {
-    status: Status,
+    status: HttpStatus,
     fields: Vec<(&'static str, String)>,
     body: AnswerBody,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum HttpStatus {
     Ok,
     PartialContent,
     NotModified,
@@ -51,7 +51,7 @@ enum AnswerBody {
     Text(String),
     Parts {
         file: File,
-        parts: Vec<Part>,
+        parts: Vec<BodyPart>,
         /// Text after the last part.
         end: String,
     },
@@ -59,7 +59,7 @@ enum AnswerBody {
 
 /// A part of the file in a response.
 #[derive(Debug)]
-struct Part {
+struct BodyPart {
     /// Text before the bytes; empty if the response has one part only.
     head: String,
     range: Range<u64>,
@@ -68,7 +68,7 @@ struct Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Delivery {
     /// True if only the head is sent, without the body.
-    pub(super) is_head: bool,
+    pub(super) is_head_only: bool,
     /// True if the connection ends after this response.
     pub(super) is_last: bool,
 }
@@ -82,37 +82,37 @@ pub(super) struct Sender<'a> {
     filled_bytes: usize,
 }
 
-impl Status {
-    pub fn status_line(self) -> &'static str {
+impl HttpStatus {
+    pub fn code_and_reason(self) -> &'static str {
         match self {
-            Status::Ok => "200 OK",
-            Status::PartialContent => "206 Partial Content",
-            Status::NotModified => "304 Not Modified",
-            Status::TemporaryRedirect => "307 Temporary Redirect",
-            Status::BadRequest => "400 Bad Request",
-            Status::Forbidden => "403 Forbidden",
-            Status::NotFound => "404 Not Found",
-            Status::MethodNotAllowed => "405 Method Not Allowed",
-            Status::PreconditionFailed => "412 Precondition Failed",
-            Status::RangeNotSatisfiable => "416 Range Not Satisfiable",
-            Status::InternalServerError => "500 Internal Server Error",
-            Status::NotImplemented => "501 Not Implemented",
-            Status::Busy => "503 Service Unavailable",
+            HttpStatus::Ok => "200 OK",
+            HttpStatus::PartialContent => "206 Partial Content",
+            HttpStatus::NotModified => "304 Not Modified",
+            HttpStatus::TemporaryRedirect => "307 Temporary Redirect",
+            HttpStatus::BadRequest => "400 Bad Request",
+            HttpStatus::Forbidden => "403 Forbidden",
+            HttpStatus::NotFound => "404 Not Found",
+            HttpStatus::MethodNotAllowed => "405 Method Not Allowed",
+            HttpStatus::PreconditionFailed => "412 Precondition Failed",
+            HttpStatus::RangeNotSatisfiable => "416 Range Not Satisfiable",
+            HttpStatus::InternalServerError => "500 Internal Server Error",
+            HttpStatus::NotImplemented => "501 Not Implemented",
+            HttpStatus::Busy => "503 Service Unavailable",
         }
     }
 }
 
 impl Answer {
-    pub(super) fn empty(status: Status) -> Answer {
+    pub(super) fn empty(status: HttpStatus) -> Answer {
         Answer::text(status, String::new())
     }
 
-    pub(super) fn text(status: Status, text: String) -> Answer {
+    pub(super) fn text(status: HttpStatus, text: String) -> Answer {
         Answer { status, fields: Vec::new(), body: AnswerBody::Text(text) }
     }
 
-    pub(super) fn part(status: Status, file: File, part: Range<u64>) -> Answer {
-        let parts = vec![Part { head: String::new(), range: part }];
+    pub(super) fn part(status: HttpStatus, file: File, part: Range<u64>) -> Answer {
+        let parts = vec![BodyPart { head: String::new(), range: part }];
         Answer { status, fields: Vec::new(), body: AnswerBody::Parts { file, parts, end: String::new() } }
     }
 
@@ -122,11 +122,11 @@ impl Answer {
         let part = |range: Range<u64>| {
             let words = content_range(&range, size_bytes);
             let fields = format!("Content-Type: {CONTENT_TYPE}\r\nContent-Range: {words}\r\n");
-            Part { head: format!("\r\n--{boundary}\r\n{fields}\r\n"), range }
+            BodyPart { head: format!("\r\n--{boundary}\r\n{fields}\r\n"), range }
         };
         let parts = ranges.into_iter().map(part).collect();
         let body = AnswerBody::Parts { file, parts, end: format!("\r\n--{boundary}--\r\n") };
-        Answer { status: Status::PartialContent, fields: Vec::new(), body }
+        Answer { status: HttpStatus::PartialContent, fields: Vec::new(), body }
     }
 
     pub(super) fn with_field(mut self, name: &'static str, value: impl Into<String>) -> Answer {
@@ -137,11 +137,11 @@ impl Answer {
     fn head(&self, is_last: bool) -> String {
         let mut head = format!(
             "HTTP/1.1 {}\r\nDate: {}\r\n",
-            self.status.status_line(),
+            self.status.code_and_reason(),
             http_time_text(Timestamp::now())
         );
         // A response with this status has no body, and a length would describe the content.
-        if self.status != Status::NotModified {
+        if self.status != HttpStatus::NotModified {
             write!(head, "Content-Length: {}\r\n", self.body.length_bytes())
                 .expect("a String takes everything");
         }
@@ -157,7 +157,7 @@ impl AnswerBody {
         match self {
             AnswerBody::Text(text) => text.len() as u64,
             AnswerBody::Parts { parts, end, .. } => {
-                let of_part = |part: &Part| part.head.len() as u64 + part.range.end - part.range.start;
+                let of_part = |part: &BodyPart| part.head.len() as u64 + part.range.end - part.range.start;
                 parts.iter().map(of_part).sum::<u64>() + end.len() as u64
             }
         }
@@ -177,17 +177,17 @@ impl<'a> Sender<'a> {
     pub(super) fn send(&mut self, answer: Answer, how: Delivery) -> io::Result<()> {
         let head = answer.head(how.is_last);
         match answer.body {
-            AnswerBody::Parts { file, parts, end } if !how.is_head => {
+            AnswerBody::Parts { file, parts, end } if !how.is_head_only => {
                 self.send_parts(&head, &file, &parts, &end)
             }
-            AnswerBody::Text(text) if !how.is_head => self.stream.write_all((head + &text).as_bytes()),
+            AnswerBody::Text(text) if !how.is_head_only => self.stream.write_all((head + &text).as_bytes()),
             _ => self.stream.write_all(head.as_bytes()),
         }
     }
 
     /// Sends the head together with the first bytes. If the file became shorter, the connection
     /// ends early, which the client notices.
-    fn send_parts(&mut self, head: &str, file: &File, parts: &[Part], end: &str) -> io::Result<()> {
+    fn send_parts(&mut self, head: &str, file: &File, parts: &[BodyPart], end: &str) -> io::Result<()> {
         self.piece.resize(PIECE_BYTES, 0);
         self.filled_bytes = 0;
         self.add_text(head)?;
@@ -235,7 +235,7 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Reads once, and repeats the call if a signal interrupts it.
+/// Reads once; if a signal interrupts the call, the call is repeated.
 fn read_at(file: &File, piece: &mut [u8], offset: u64) -> io::Result<usize> {
     loop {
         match file.read_at(piece, offset) {
@@ -247,13 +247,13 @@ fn read_at(file: &File, piece: &mut [u8], offset: u64) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::connected;
+    use super::super::connected_streams;
     use super::*;
     use std::io::{Read, Seek};
 
-    /// What a client receives of a response, and whether it was sent completely.
+    /// Sends a response to a client; returns what the client received, and whether sending succeeded.
     fn send_to_client(answer: Answer, how: Delivery) -> (String, bool) {
-        let (mut client, server) = connected();
+        let (mut client, server) = connected_streams();
         let thread = std::thread::spawn(move || Sender::new(&server).send(answer, how).is_ok());
         let mut got = Vec::new();
         client.read_to_end(&mut got).unwrap();
@@ -267,7 +267,7 @@ mod tests {
         file
     }
 
-    const KEEP_OPEN: Delivery = Delivery { is_head: false, is_last: false };
+    const KEEP_OPEN: Delivery = Delivery { is_head_only: false, is_last: false };
 
     #[test]
     fn a_part_of_any_length_is_sent_whole() {
@@ -276,7 +276,7 @@ mod tests {
         let near = PIECE_BYTES as u64;
         for part in [0..0, 0..1, 5..6, 0..near, 7..near + 7, near - 200..near + 1, 0..end, end - 1..end] {
             let (text, is_whole) =
-                send_to_client(Answer::part(Status::Ok, file_with(&bytes), part.clone()), KEEP_OPEN);
+                send_to_client(Answer::part(HttpStatus::Ok, file_with(&bytes), part.clone()), KEEP_OPEN);
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             assert!(head.contains(&format!("Content-Length: {}", part.end - part.start)), "{head}");
             let expected = &bytes[part.start as usize..part.end as usize];
@@ -305,25 +305,27 @@ mod tests {
 
     #[test]
     fn a_file_that_became_shorter_ends_the_connection() {
-        let (text, is_whole) = send_to_client(Answer::part(Status::Ok, file_with(b"short"), 0..9), KEEP_OPEN);
+        let (text, is_whole) =
+            send_to_client(Answer::part(HttpStatus::Ok, file_with(b"short"), 0..9), KEEP_OPEN);
         assert!(text.contains("Content-Length: 9") && text.ends_with("short") && !is_whole);
     }
 
     #[test]
     fn a_head_response_equals_the_full_response_without_its_body() {
-        let head = Delivery { is_head: true, is_last: true };
-        let (text, _) = send_to_client(Answer::part(Status::Ok, file_with(b"content"), 0..7), head);
+        let head = Delivery { is_head_only: true, is_last: true };
+        let (text, _) = send_to_client(Answer::part(HttpStatus::Ok, file_with(b"content"), 0..7), head);
         assert!(
             text.contains("Content-Length: 7\r\n") && text.ends_with("Connection: close\r\n\r\n"),
             "{text}"
         );
-        let (text, _) = send_to_client(Answer::text(Status::NotFound, "reason".to_owned()), head);
+        let (text, _) = send_to_client(Answer::text(HttpStatus::NotFound, "reason".to_owned()), head);
         assert!(text.starts_with("HTTP/1.1 404 Not Found\r\n") && !text.contains("reason"), "{text}");
     }
 
     #[test]
     fn only_the_last_response_announces_the_end_of_the_connection() {
-        let (text, _) = send_to_client(Answer::empty(Status::NotModified).with_field("ETag", "x"), KEEP_OPEN);
+        let (text, _) =
+            send_to_client(Answer::empty(HttpStatus::NotModified).with_field("ETag", "x"), KEEP_OPEN);
         assert!(
             !text.contains("Connection") && !text.contains("Length") && text.ends_with("ETag: x\r\n\r\n")
         );

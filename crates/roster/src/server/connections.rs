@@ -1,12 +1,12 @@
 //! The connections of the loopback server. Their number is limited, and a connection that has not
 //! requested the file may be closed to make room.
 //!
-//! Every user of the machine can connect to the port, but only a contender knows the path or the
-//! key. A connection is a stranger until it has sent the complete head of a request that may be
-//! answered. If there is no room for another stranger, the oldest stranger is closed. A reader is
-//! never closed for a stranger. If there is no room for another reader, the reader that has been
+//! Every user of the machine can connect to the port, but only a contender knows the secret path or
+//! the access key. A connection is a stranger until it has sent the complete head of a request that
+//! may be answered. If there is no room for another stranger, the oldest stranger is closed. A reader
+//! is never closed for a stranger. If there is no room for another reader, the reader that has been
 //! idle for the longest time is closed; clients with persistent connections must expect this from
-//! any server. If all readers are receiving the file, the new one is turned away.
+//! any server. If all readers are receiving the file, the new reader is turned away.
 //! [`super::conversation`] answers requests.
 
 use readlab_system::tcp::PeerUsers;
@@ -54,8 +54,8 @@ enum ConnectionState {
     Stranger,
     /// The connection has requested the file and is receiving it.
     Reader,
-    /// The client has received the file, and may request it again. A connection that finished later
-    /// has a higher number.
+    /// The client has received the file, and may request it again. The number is higher for a
+    /// connection that received it later.
     Idle(u64),
     /// The connection was closed, but its thread has not ended yet.
     Leaving,
@@ -161,7 +161,7 @@ impl Connection {
     /// but none for this connection, the client has disconnected.
     pub(super) fn is_trusted(&self) -> bool {
         let is_user = |users: &PeerUsers| {
-            users.user_of(&self.stream).is_some_and(|user| user::trusted().contains(&user))
+            users.user_of(&self.stream).is_some_and(|user| user::trusted_user_ids().contains(&user))
         };
         self.connections.users.as_ref().is_none_or(is_user)
     }
@@ -199,8 +199,8 @@ impl Connection {
         }
     }
 
-    /// Closes a stranger, or else an idle reader, to free descriptors for this reader, because the
-    /// system limits files and connections together.
+    /// Closes a stranger, or else an idle reader, to free a descriptor for the file: the system limits
+    /// files and connections together. `false` if no connection could be closed.
     pub(super) fn make_room(&self) -> bool {
         self.connections.close_stranger() || self.connections.close_idle_reader()
     }
@@ -215,14 +215,14 @@ impl Drop for Connection {
 
 #[cfg(test)]
 mod tests {
-    use super::super::connected;
+    use super::super::connected_streams;
     use super::*;
     use std::io::Read;
     use std::net::Ipv4Addr;
 
     /// A client with its admitted connection.
     fn admitted(connections: &Arc<Connections>) -> (TcpStream, Connection) {
-        let (client, server) = connected();
+        let (client, server) = connected_streams();
         (client, connections.admit(server).unwrap())
     }
 

@@ -15,7 +15,7 @@ pub struct FileVersion {
     /// dash like the tags of objects that were uploaded in parts, so that no client treats it as a
     /// digest of the content.
     pub(super) etag: String,
-    modified: Timestamp,
+    modified_at: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,23 +42,23 @@ impl FileVersion {
         FileVersion {
             size_bytes: metadata.len(),
             etag: format!("\"{:032x}-1\"", xxh3_128(&bytes)),
-            modified: Timestamp::from_second(metadata.mtime()).unwrap_or(Timestamp::UNIX_EPOCH),
+            modified_at: Timestamp::from_second(metadata.mtime()).unwrap_or(Timestamp::UNIX_EPOCH),
         }
     }
 
     /// The version of content that is not a file; its modification time is 1970.
     pub fn with_etag(size_bytes: u64, etag: &str) -> FileVersion {
-        FileVersion { size_bytes, etag: etag.to_owned(), modified: Timestamp::UNIX_EPOCH }
+        FileVersion { size_bytes, etag: etag.to_owned(), modified_at: Timestamp::UNIX_EPOCH }
     }
 
     /// The modification time in the format of HTTP heads.
-    pub fn modified_in_http(&self) -> String {
-        http_time_text(self.modified)
+    pub fn http_modified_time(&self) -> String {
+        http_time_text(self.modified_at)
     }
 
     /// The modification time in the format of S3 documents.
-    pub(super) fn modified_in_xml(&self) -> String {
-        self.modified.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()
+    pub(super) fn xml_modified_time(&self) -> String {
+        self.modified_at.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()
     }
 
     /// The part of the file that a request asks for.
@@ -126,7 +126,7 @@ mod tests {
 
     fn version(size_bytes: u64) -> FileVersion {
         let modified = "2024-02-29T01:02:03Z".parse().unwrap();
-        FileVersion { size_bytes, etag: "\"ab-1\"".to_owned(), modified }
+        FileVersion { size_bytes, etag: "\"ab-1\"".to_owned(), modified_at: modified }
     }
 
     fn requested_part(size_bytes: u64, fields: &str) -> RequestedPart {
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn times_have_the_formats_of_http_and_s3() {
-        assert_eq!(version(0).modified_in_http(), "Thu, 29 Feb 2024 01:02:03 GMT");
-        assert_eq!(version(0).modified_in_xml(), "2024-02-29T01:02:03.000Z");
+        assert_eq!(version(0).http_modified_time(), "Thu, 29 Feb 2024 01:02:03 GMT");
+        assert_eq!(version(0).xml_modified_time(), "2024-02-29T01:02:03.000Z");
     }
 }

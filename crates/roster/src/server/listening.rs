@@ -1,5 +1,5 @@
 //! The server process: it listens only on 127.0.0.1, on a port that the system chooses, and prints
-//! how to read the file from there. Each connection has a thread.
+//! the URL or the store from which the file can be read. Each connection has a thread.
 //!
 //! This is our own code and not a library's server, because it must keep one property that no
 //! library guarantees: the file can be made cold while the server runs. Threads need no async
@@ -7,8 +7,8 @@
 
 use super::connections::Connections;
 use super::conversation::{serve_connection, turn_away};
-use super::s3::S3;
-use super::service::{SecretPath, Service};
+use super::s3::S3Service;
+use super::service::{SecretPathService, Service};
 use readlab_system::random;
 use readlab_targets::target::s3::Credentials;
 use std::fs::File;
@@ -30,14 +30,14 @@ const SECRET_BYTES: usize = 32;
 
 /// Serves the file under a secret path until standard input ends; first prints its URL.
 pub fn serve(file: &Path) -> io::Result<()> {
-    run_server(SecretPath::new(file, &random_token(TOKEN_BYTES)?))
+    run_server(SecretPathService::new(file, &random_token(TOKEN_BYTES)?))
 }
 
 /// Serves the file as the only object of a store until standard input ends; first prints the line
 /// that [`super::Server::start_s3`] reads.
 pub fn serve_s3(file: &Path) -> io::Result<()> {
     let credentials = Credentials::new(&random_token(TOKEN_BYTES)?, &random_token(SECRET_BYTES)?);
-    run_server(S3::new(file, credentials))
+    run_server(S3Service::new(file, credentials))
 }
 
 fn run_server(service: impl Service) -> io::Result<()> {
@@ -78,7 +78,7 @@ fn accept_connections(listener: &TcpListener, connections: &Arc<Connections>, se
     }
 }
 
-/// This many random bytes in hexadecimal, which cannot be guessed.
+/// A text that cannot be guessed: this number of random bytes, in hexadecimal.
 fn random_token(bytes: usize) -> io::Result<String> {
     let mut random = vec![0; bytes];
     random::fill(&mut random)?;

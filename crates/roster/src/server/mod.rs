@@ -13,9 +13,9 @@ mod s3;
 mod s3_documents;
 mod service;
 
-pub use answer::Status;
-use readlab_model::target::Style;
-use readlab_system::program::{CommandLine, Process, ReadError};
+pub use answer::HttpStatus;
+use readlab_model::target::BucketStyle;
+use readlab_system::program::{CommandLine, PipedProgram, ProgramError};
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::s3::{Credentials, ObjectName, Store};
 use readlab_targets::target::source::{Source, StoredObject};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The hidden subcommand that makes readlab run as this server.
-pub const VERB: &str = "serve";
+pub const SUBCOMMAND: &str = "serve";
 
 /// How long the server may take until it listens.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -41,7 +41,7 @@ const LINE_BYTES_MAX: usize = 4096;
 /// the lab's main thread ends.
 #[derive(Debug)]
 pub struct Server {
-    process: Process,
+    process: PipedProgram,
     /// What is requested from the server.
     pub source: Source,
 }
@@ -51,7 +51,7 @@ pub enum ServerError {
     #[error("{}: the server of it cannot be started: {cause}", display_path(.file))]
     NotStarted { file: PathBuf, cause: io::Error },
     #[error("{}: the server of it said nothing: {cause}; {end}", display_path(.file))]
-    Silent { file: PathBuf, cause: ReadError, end: String },
+    Silent { file: PathBuf, cause: ProgramError, end: String },
     #[error("{}: the server of it said no URL: {cause}", display_path(.file))]
     NoUrl { file: PathBuf, cause: UrlError },
     /// The server printed something other than a store. Its output is secret, so it is not shown.
@@ -68,36 +68,36 @@ impl Server {
 
     pub fn start_s3(file: &Path) -> Result<Server, ServerError> {
         let (process, said) = launch(file, &[S3_FLAG])?;
-        let object = stored_object(&said).ok_or_else(|| ServerError::NoStore(file.to_owned()))?;
+        let object = parse_stored_object(&said).ok_or_else(|| ServerError::NoStore(file.to_owned()))?;
         Ok(Server { process, source: Source::Object(Box::new(object)) })
     }
 
-    pub fn id(&self) -> u32 {
+    pub fn process_id(&self) -> u32 {
         self.process.id()
     }
 }
 
 /// Starts the server; also returns the first line that it prints.
-fn launch(file: &Path, flags: &[&str]) -> Result<(Process, String), ServerError> {
+fn launch(file: &Path, flags: &[&str]) -> Result<(PipedProgram, String), ServerError> {
     let not_started = |cause| ServerError::NotStarted { file: file.to_owned(), cause };
     let program = std::env::current_exe().map_err(not_started)?.into_os_string();
-    let words = [VERB].iter().chain(flags).chain(&["--"]).map(OsString::from);
+    let words = [SUBCOMMAND].iter().chain(flags).chain(&["--"]).map(OsString::from);
     let args = words.chain([file.into()]).collect();
     let line = CommandLine { program, args, ..CommandLine::default() };
-    let mut process = Process::spawn(&line, LINE_BYTES_MAX).map_err(not_started)?;
+    let mut process = PipedProgram::spawn(&line, LINE_BYTES_MAX).map_err(not_started)?;
     match process.read_line(START_TIMEOUT) {
         Ok(said) => Ok((process, said)),
         Err(cause) => Err(ServerError::Silent { file: file.to_owned(), cause, end: process.finish() }),
     }
 }
 
-fn stored_object(line: &str) -> Option<StoredObject> {
+fn parse_stored_object(line: &str) -> Option<StoredObject> {
     let words: Vec<&str> = line.split(' ').collect();
     let [endpoint, region, bucket, key, access_key, secret] = words[..] else { return None };
     let store = Store {
         endpoint: endpoint.parse().ok()?,
         region: region.to_owned(),
-        style: Style::Path,
+        style: BucketStyle::Path,
         credentials: Some(Credentials::new(access_key, secret)),
     };
     Some(StoredObject { store, name: ObjectName::new(bucket, key).ok()? })
@@ -105,7 +105,7 @@ fn stored_object(line: &str) -> Option<StoredObject> {
 
 /// Opens a new connection and returns both ends.
 #[cfg(test)]
-fn connected() -> (std::net::TcpStream, std::net::TcpStream) {
+fn connected_streams() -> (std::net::TcpStream, std::net::TcpStream) {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
     let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     (client, listener.accept().unwrap().0)
@@ -118,22 +118,23 @@ mod tests {
 
     #[test]
     fn the_lab_parses_the_line_that_the_server_prints() {
-        let line = s3::S3::new(Path::new("/a/f.txt"), Credentials::new("the-key", "the-secret"))
+        let line = s3::S3Service::new(Path::new("/a/f.txt"), Credentials::new("the-key", "the-secret"))
             .printed_line("127.0.0.1:9");
-        let stored = stored_object(&line).unwrap();
+        let stored = parse_stored_object(&line).unwrap();
         assert_eq!(stored.store.endpoint.to_string(), "http://127.0.0.1:9");
         assert_eq!(stored.name.to_string(), "s3://readlab/f.txt");
         assert_eq!(stored.store.credentials, Some(Credentials::new("the-key", "the-secret")));
         for wrong in ["", "http://127.0.0.1:9/path", &line.replace("http", "ftp"), &format!("{line} more")] {
-            assert!(stored_object(wrong).is_none(), "{wrong}");
+            assert!(parse_stored_object(wrong).is_none(), "{wrong}");
         }
     }
 
     #[test]
     fn a_file_name_that_a_url_would_change_is_not_used_as_key() {
         for name in ["/a/b c", "/a/ü", "/a/b%20c", "/", "/a/a+b"] {
-            let line = s3::S3::new(Path::new(name), Credentials::new("k", "s")).printed_line("127.0.0.1:9");
-            assert_eq!(stored_object(&line).unwrap().name.key(), "file", "{name}");
+            let line =
+                s3::S3Service::new(Path::new(name), Credentials::new("k", "s")).printed_line("127.0.0.1:9");
+            assert_eq!(parse_stored_object(&line).unwrap().name.key(), "file", "{name}");
         }
     }
 }

@@ -160,7 +160,7 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
-    use super::super::connected;
+    use super::super::connected_streams;
     use super::*;
     use std::io::Write;
     use std::net::Shutdown;
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn pipelined_requests_are_parsed_one_by_one() {
-        let (mut client, server) = connected();
+        let (mut client, server) = connected_streams();
         client
             .write_all(b"GET /a?b=c HTTP/1.1\r\nHost:  x \r\nRANGE: r\r\n\r\nHEAD /d HTTP/1.1\r\n\r\nGET")
             .unwrap();
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_connection_may_end_between_requests() {
         for idle_timeout in [IdleTimeout::Stranger, IdleTimeout::Reader] {
-            let (client, server) = connected();
+            let (client, server) = connected_streams();
             drop(client);
             assert_eq!(Requests::new(&server).next(TIMEOUT, idle_timeout).unwrap(), None);
         }
@@ -201,7 +201,7 @@ mod tests {
         let long = format!("GET / HTTP/1.1\r\nA: {}", "x".repeat(2 * HEAD_BYTES_MAX));
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(FIELDS_MAX + 1));
         for text in [long.as_str(), &many, "GET\r\n\r\n", "\0\0\0\0", "GET / HTTP/2.0\r\n\r\n"] {
-            let (mut client, server) = connected();
+            let (mut client, server) = connected_streams();
             client.write_all(text.as_bytes()).unwrap();
             assert!(Requests::new(&server).next(TIMEOUT, IdleTimeout::Stranger).is_err(), "{text}");
         }
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_slow_head_has_the_same_time_limit_as_a_missing_one() {
-        let (mut client, server) = connected();
+        let (mut client, server) = connected_streams();
         std::thread::spawn(move || {
             // The loop ends when the other end is closed, after the server gave up the request.
             while client.write_all(b"x").is_ok() {

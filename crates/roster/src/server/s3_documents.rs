@@ -1,5 +1,5 @@
-//! The XML documents of S3. They contain nothing that a client sent, and the names of the bucket
-//! and the key contain no characters that XML must escape.
+//! The XML documents of S3. They contain no text that a client sent, and the bucket's name and the
+//! object's key contain no characters that XML must escape.
 
 use super::file_version::FileVersion;
 use super::s3::ErrorCode;
@@ -16,17 +16,17 @@ pub(super) fn decoded_parameters(query: &str) -> Vec<(String, String)> {
     signature::parameters(query).map(|(name, value)| (decoded(name), decoded(value))).collect()
 }
 
-pub(super) fn error(code: ErrorCode) -> String {
+pub(super) fn error_xml(code: ErrorCode) -> String {
     format!("{XML_HEAD}<Error><Code>{}</Code><Message>{}</Message></Error>", code.name, code.message)
 }
 
 /// The document that states the region of the bucket. S3 leaves the region empty for us-east-1.
-pub(super) fn location(region: &str) -> String {
+pub(super) fn region_xml(region: &str) -> String {
     let region = if region == "us-east-1" { "" } else { region };
     format!("{XML_HEAD}<LocationConstraint {XMLNS}>{region}</LocationConstraint>")
 }
 
-pub(super) fn buckets(bucket: &str) -> String {
+pub(super) fn bucket_list_xml(bucket: &str) -> String {
     let one = format!(
         "<Bucket><Name>{bucket}</Name><CreationDate>1970-01-01T00:00:00.000Z</CreationDate></Bucket>"
     );
@@ -36,8 +36,9 @@ pub(super) fn buckets(bucket: &str) -> String {
     )
 }
 
-/// The list of the bucket's one key; `version` is `None` if the list is empty.
-pub(super) fn list(
+/// The list of the bucket's only object. `version` is `None` if the file does not exist, and then the
+/// list is empty. It is also empty if the query excludes the object's key.
+pub(super) fn key_list_xml(
     bucket: &str,
     key: &str,
     version: Option<&FileVersion>,
@@ -49,7 +50,7 @@ pub(super) fn list(
         && after.iter().all(|after| *after < key)
         && value("max-keys").parse() != Ok(0_u32);
     let entry = match version.filter(|_| is_in) {
-        Some(version) => entry(key, version, &[value("prefix"), value("delimiter")]),
+        Some(version) => entry_xml(key, version, &[value("prefix"), value("delimiter")]),
         None => String::new(),
     };
     let count = usize::from(!entry.is_empty());
@@ -62,8 +63,9 @@ pub(super) fn list(
     )
 }
 
-/// The entry for the key, or its common prefix up to a delimiter.
-fn entry(key: &str, version: &FileVersion, [prefix, delimiter]: &[&str; 2]) -> String {
+/// The entry for the object; or, if the key has the delimiter after the prefix, the part of the key up
+/// to the delimiter, which S3 calls a common prefix.
+fn entry_xml(key: &str, version: &FileVersion, [prefix, delimiter]: &[&str; 2]) -> String {
     let rest = &key[prefix.len()..];
     let common = rest.find(delimiter).filter(|_| !delimiter.is_empty());
     if let Some(at) = common {
@@ -74,7 +76,7 @@ fn entry(key: &str, version: &FileVersion, [prefix, delimiter]: &[&str; 2]) -> S
     format!(
         "<Contents><Key>{key}</Key><LastModified>{}</LastModified><ETag>&quot;{etag}&quot;</ETag><Size>{}</Size>\
          <StorageClass>STANDARD</StorageClass></Contents>",
-        version.modified_in_xml(),
+        version.xml_modified_time(),
         version.size_bytes,
     )
 }
@@ -86,7 +88,7 @@ mod tests {
     fn listed(query: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
         let version = FileVersion::from_metadata(&std::fs::metadata(folder.path()).unwrap());
-        list("bucket", "file.txt", Some(&version), &decoded_parameters(query))
+        key_list_xml("bucket", "file.txt", Some(&version), &decoded_parameters(query))
     }
 
     #[test]
@@ -110,7 +112,7 @@ mod tests {
         }
         assert!(listed("delimiter=e.").contains("<CommonPrefixes><Prefix>file.</Prefix>"));
         assert!(listed("list-type=2&prefix=x").contains("<KeyCount>0</KeyCount>"));
-        assert!(!list("bucket", "file.txt", None, &[]).contains("<Key>"), "no file");
+        assert!(!key_list_xml("bucket", "file.txt", None, &[]).contains("<Key>"), "no file");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A session with one contender about one trial: hello, ready, and turns. The pipes are in another
-//! module.
+//! A session with one contender about one trial: hello, ready, and turns.
+//! [`readlab_system::program`] has the process and its pipes.
 //!
 //! Every violation of PROTOCOL.md is a [`SessionError`] of its own, which the lab turns into the
 //! outcome of the trial.
@@ -11,7 +11,7 @@ use readlab_protocol::{
 use readlab_record::{Latencies, LatenciesError, Outcome, OwnScheduling, Receipt};
 use readlab_system::memory;
 use readlab_system::process::{scheduling_of_thread, threads};
-use readlab_system::program::{CommandLine, Exit, Leftovers, Process, ReadError};
+use readlab_system::program::{CommandLine, LeftoverCounts, PipedProgram, ProgramError, ProgramExit};
 use readlab_targets::target::secret;
 use std::io;
 use std::process::ExitStatus;
@@ -43,7 +43,7 @@ pub enum SessionError {
     #[error("asked for {expected} samples, got {got}")]
     WrongCount {
         expected: u32,
-        /// The number of readings that were sent or announced.
+        /// The number of samples that were received. Samples after one too many are not counted.
         got: u32,
     },
     #[error("it counts {0:?} twice, or more than {COUNTS_MAX} things")]
@@ -65,7 +65,7 @@ pub enum SessionError {
     #[error("{0}")]
     Failed(String),
     #[error("{cause}; {end}")]
-    Silent { cause: ReadError, end: String },
+    Silent { cause: ProgramError, end: String },
     #[error("at the end of its input {0} instead of exiting with 0")]
     WrongExit(String),
     #[error("interrupted")]
@@ -97,7 +97,7 @@ pub struct Turn {
     /// Latencies of single reads in the timed readings, if the contender measures them.
     pub latencies: Option<Latencies>,
     /// Duration of the whole turn by the lab's own clock.
-    pub seen_ns: u64,
+    pub lab_wall_ns: u64,
 }
 
 /// A contender whose program was started, but whose hello has not been received.
@@ -107,20 +107,20 @@ pub struct LaunchedSession(Session);
 /// A started contender that has sent its hello.
 #[derive(Debug)]
 pub struct Session {
-    process: Process,
+    process: PipedProgram,
     /// How long the contender may take until it is ready, and between two lines of an answer.
     time_limit: Duration,
     /// Number of OOM kills on the machine before the contender was started.
-    oom_kills: Option<u64>,
+    oom_kills_at_start: Option<u64>,
     pub receipt: Receipt,
 }
 
 impl LaunchedSession {
-    pub fn id(&self) -> u32 {
-        self.0.id()
+    pub fn process_id(&self) -> u32 {
+        self.0.process_id()
     }
 
-    pub fn hello(self) -> Result<Session, SessionError> {
+    pub fn receive_hello(self) -> Result<Session, SessionError> {
         let LaunchedSession(mut session) = self;
         match session.receive(session.time_limit)? {
             Message::Hello { protocol, .. } if protocol != VERSION => {
@@ -141,7 +141,7 @@ impl LaunchedSession {
 
 impl Session {
     pub fn start(name: &str, command: &CommandLine) -> Result<Session, SessionError> {
-        Session::launch(name, command)?.hello()
+        Session::launch(name, command)?.receive_hello()
     }
 
     /// Starts the contender without waiting for its hello.
@@ -156,15 +156,16 @@ impl Session {
         time_limit: Duration,
     ) -> Result<LaunchedSession, SessionError> {
         let oom_kills = memory::oom_kills();
-        let process = Process::spawn(command, LINE_BYTES_MAX)
+        let process = PipedProgram::spawn(command, LINE_BYTES_MAX)
             .map_err(|cause| SessionError::NotStarted { command: command.shell_line(), cause })?;
         let (contender, version, runtime) = (name.to_owned(), String::new(), String::new());
         let receipt = Receipt { contender, version, runtime, language: None };
-        Ok(LaunchedSession(Session { process, time_limit, oom_kills, receipt }))
+        Ok(LaunchedSession(Session { process, time_limit, oom_kills_at_start: oom_kills, receipt }))
     }
 
-    /// The methods that a contender started with `methods` lists, until it closes its output.
-    pub fn methods(&mut self) -> Result<Vec<MethodLine>, SessionError> {
+    /// Reads the methods that a contender lists after it was started with the word `methods`, until
+    /// it closes its output.
+    pub fn read_methods(&mut self) -> Result<Vec<MethodLine>, SessionError> {
         let mut methods = Vec::new();
         loop {
             match self.process.read_line(self.time_limit) {
@@ -172,13 +173,14 @@ impl Session {
                     Message::Method(method) => methods.push(method),
                     other => return Err(unexpected_message("method", &other)),
                 },
-                Err(ReadError::Closed) => return Ok(methods),
+                Err(ProgramError::Closed) => return Ok(methods),
                 Err(cause) => return Err(self.silence_error(cause)),
             }
         }
     }
 
-    /// Waits until a contender started with `read` is ready; returns every parameter in force.
+    /// Waits until a contender that was started with the word `read` is ready; returns the value of
+    /// every parameter.
     pub fn wait_until_ready(&mut self) -> Result<Params, SessionError> {
         match self.receive(self.time_limit)? {
             Message::Ready { params } => Ok(Params(params)),
@@ -186,8 +188,8 @@ impl Session {
         }
     }
 
-    /// Runs one turn (`go`, the samples, `done`) and measures it with the lab's clock.
-    pub fn turn(&mut self, request: TurnRequest, timeout: Duration) -> Result<Turn, SessionError> {
+    /// Runs one turn (`go`, the samples, `done`), and takes its duration by the lab's clock.
+    pub fn run_turn(&mut self, request: TurnRequest, timeout: Duration) -> Result<Turn, SessionError> {
         let start = self.begin_turn(request)?;
         self.end_turn(request, start, timeout)
     }
@@ -201,7 +203,7 @@ impl Session {
 
     fn send(&mut self, line: &str) -> Result<(), SessionError> {
         let said = self.process.write_line(line);
-        said.map_err(|error| self.silence_error(ReadError::Io(error)))
+        said.map_err(|error| self.silence_error(ProgramError::Io(error)))
     }
 
     /// Receives the answer to a `go` that was sent at `start`.
@@ -248,7 +250,7 @@ impl Session {
                 Message::Done { count }
                     if count == request.count && samples.len() as u64 == u64::from(count) =>
                 {
-                    return Ok(Turn { samples, counts, latencies, seen_ns });
+                    return Ok(Turn { samples, counts, latencies, lab_wall_ns: seen_ns });
                 }
                 Message::Done { .. } => {
                     let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);
@@ -261,7 +263,7 @@ impl Session {
     }
 
     /// Sends a line that does not begin a turn, and returns the answer.
-    pub fn answer_to(&mut self, line: &str) -> Result<Message, SessionError> {
+    pub fn request_answer(&mut self, line: &str) -> Result<Message, SessionError> {
         self.send(line)?;
         self.receive(self.time_limit)
     }
@@ -272,36 +274,40 @@ impl Session {
     }
 
     /// Closes the contender's input and waits for it to exit.
-    pub fn end(&mut self) -> Result<ExitStatus, SessionError> {
+    pub fn wait_for_exit(&mut self) -> Result<ExitStatus, SessionError> {
         let wrong = |what: String| Err(SessionError::WrongExit(what));
         match self.process.exit(self.time_limit) {
             Err(error) => wrong(format!("it could not be reaped: {error}")),
-            Ok(Exit { status: None, .. }) => wrong(format!("it went on for {:.0?}", self.time_limit)),
-            Ok(Exit { has_leftovers: true, .. }) => wrong("it left processes behind".to_owned()),
-            Ok(Exit { status: Some(status), .. }) => Ok(status),
+            Ok(ProgramExit { status: None, .. }) => wrong(format!("it went on for {:.0?}", self.time_limit)),
+            Ok(ProgramExit { has_leftovers: true, .. }) => wrong("it left processes behind".to_owned()),
+            Ok(ProgramExit { status: Some(status), .. }) => Ok(status),
         }
     }
 
     /// Closes the contender's input and waits for it to exit; the exit code must be 0.
     pub fn exit(mut self) -> Result<(), SessionError> {
-        let status = self.end()?;
-        if status.success() { Ok(()) } else { Err(SessionError::WrongExit(self.process.describe(status))) }
+        let status = self.wait_for_exit()?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(SessionError::WrongExit(self.process.end_description(status)))
+        }
     }
 
     /// The last lines of the contender on standard error.
-    pub fn last_errors(&self) -> String {
-        self.process.last_errors()
+    pub fn last_error_lines(&self) -> String {
+        self.process.stderr_tail_text()
     }
 
-    /// Lets the contender exit by itself, so that it can still write its last output; kills it if
-    /// it does not exit.
+    /// Gives the contender time to exit by itself, so that it can write its last output, and kills it
+    /// if it does not exit.
     pub fn finish(mut self) {
         // The exit status no longer matters.
         let _ = self.process.finish();
     }
 
     /// Ends processes that the contender's processes left behind.
-    pub fn end_leftovers(&self) -> io::Result<Leftovers> {
+    pub fn end_leftovers(&self) -> io::Result<LeftoverCounts> {
         self.process.end_leftovers()
     }
 
@@ -315,16 +321,19 @@ impl Session {
                 others.push(its.clone());
             }
         }
-        others.into_iter().map(|ran| OwnScheduling { ran, given: given.clone() }).collect()
+        others
+            .into_iter()
+            .map(|ran| OwnScheduling { own_scheduling: ran, given_scheduling: given.clone() })
+            .collect()
     }
 
-    pub fn id(&self) -> u32 {
+    pub fn process_id(&self) -> u32 {
         self.process.id()
     }
 
-    /// The process that becomes the parent of those processes of the contender whose parent has
-    /// ended. The meters need its id, too.
-    pub fn supervisor(&self) -> Option<u32> {
+    /// The id of the process that becomes the parent of the contender's processes whose own parent
+    /// has ended. The meters need this id, too.
+    pub fn supervisor_id(&self) -> Option<u32> {
         self.process.supervisor()
     }
 
@@ -345,15 +354,15 @@ impl Session {
     /// line most likely states the cause.
     fn with_last_error(&mut self, reason: String) -> String {
         let is_command = self.receipt.contender == COMMAND;
-        match is_command.then(|| self.process.newest_error_line()).flatten() {
+        match is_command.then(|| self.process.newest_stderr_line()).flatten() {
             Some(line) => format!("{reason}; it printed last: {line}"),
             None => reason,
         }
     }
 
-    fn silence_error(&mut self, cause: ReadError) -> SessionError {
+    fn silence_error(&mut self, cause: ProgramError) -> SessionError {
         match cause {
-            ReadError::Interrupted => SessionError::Interrupted,
+            ProgramError::Interrupted => SessionError::Interrupted,
             cause => {
                 let end = self.process.finish();
                 SessionError::Silent { end: self.with_oom_notice(end), cause }
@@ -361,10 +370,10 @@ impl Session {
         }
     }
 
-    /// Appends to the reason of a failure that memory ran out, if the kernel killed a process to
-    /// get memory since the contender was started.
+    /// Appends to the reason of a failure that memory ran out, if the kernel has killed a process for
+    /// lack of memory since the contender was started.
     fn with_oom_notice(&self, reason: String) -> String {
-        if memory::oom_kills() > self.oom_kills {
+        if memory::oom_kills() > self.oom_kills_at_start {
             format!("{reason}; memory ran out meanwhile, and the kernel killed a process to get some (OOM)")
         } else {
             reason

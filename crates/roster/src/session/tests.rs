@@ -1,9 +1,9 @@
-//! Tests of the protocol: one contender of a few lines of shell for each rule of PROTOCOL.md that
-//! it violates. None of them may make the lab hang.
+//! Tests of the protocol: for each rule of PROTOCOL.md, a contender of a few lines of shell that
+//! violates the rule. No contender may make the lab hang.
 
 use super::{Session, SessionError, Turn, other_schedulings, scheduling_of};
 use readlab_protocol::{LINE_BYTES_MAX, Scheduling, TurnRequest};
-use readlab_system::program::{CommandLine, Process};
+use readlab_system::program::{CommandLine, PipedProgram};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ fn run_turn(lines: &[&str], timeout: Duration) -> Result<Turn, SessionError> {
     let script = lines.iter().map(|line| if *line == "go" { "read go" } else { line });
     let mut session = Session::start("fake", &shell(&script.collect::<Vec<_>>().join("\n")))?;
     session.wait_until_ready()?;
-    session.turn(TurnRequest { lead: 0, count: 1 }, timeout)
+    session.run_turn(TurnRequest { lead: 0, count: 1 }, timeout)
 }
 
 fn violation(lines: &[&str]) -> SessionError {
@@ -101,7 +101,7 @@ fn a_contender_that_keeps_the_protocol_gives_a_turn_with_the_counts_after_its_sa
     {
         let turn = run_turn(&[&[HELLO, READY, "go"], lines].concat(), TIMEOUT).unwrap();
         assert_eq!(turn.samples.len(), 1);
-        assert!(turn.seen_ns > turn.samples[0].wall_ns);
+        assert!(turn.lab_wall_ns > turn.samples[0].wall_ns);
         let counted: Vec<_> = turn.counts.iter().map(|it| (it.of.as_str(), it.value)).collect();
         assert_eq!(counted, counts);
     }
@@ -132,7 +132,7 @@ fn a_program_that_does_not_exist_is_unavailable_with_its_name() {
 
 #[test]
 fn nothing_that_a_contender_started_outlives_it() {
-    let mut process = Process::spawn(&shell("sleep 600 & echo $!; sleep 600"), LINE_BYTES_MAX).unwrap();
+    let mut process = PipedProgram::spawn(&shell("sleep 600 & echo $!; sleep 600"), LINE_BYTES_MAX).unwrap();
     let grandchild: i32 = process.read_line(TIMEOUT).unwrap().parse().unwrap();
     let child = process.id().cast_signed();
     drop(process);

@@ -23,16 +23,17 @@ const READINGS_PER_TRIAL_MIN: u64 = 3;
 /// readings make its state.
 const PRESSED_TIME_FACTOR: u32 = 4;
 
-/// An advised budget is exceeded up to this many times before trials are left out: most contenders
-/// are faster than the first reading, and many trials stop early.
-const ADVISED_SLACK: u64 = 4;
+/// Trials are left out if they would take longer than the advised budget times this factor. It is
+/// above 1, because most contenders are faster than the first reading and many trials stop early.
+const ADVISED_BUDGET_FACTOR: u64 = 4;
 
-/// The times of the first reading, which predict those of all others, and what else takes time.
+/// What predicts the time of a run: the times of the first reading, the time that has passed, and
+/// whether an inspection follows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PredictedReading {
+pub(super) struct TimePrediction {
+    /// Wall time of the reading.
     pub(super) wall: Duration,
-    /// CPU time of the reading, which is the time of a reading from memory, because it does not
-    /// wait for a device.
+    /// CPU time of the reading. It predicts a reading from memory, which does not wait for a device.
     pub(super) cpu: Duration,
     /// Time that the run has taken so far.
     pub(super) run_elapsed: Duration,
@@ -40,7 +41,7 @@ pub(super) struct PredictedReading {
     pub(super) has_inspection: bool,
 }
 
-impl PredictedReading {
+impl TimePrediction {
     /// The predicted time of a reading in this state.
     fn reading_time(&self, state: CacheState) -> Nanos {
         let reading = match state {
@@ -52,14 +53,14 @@ impl PredictedReading {
     }
 }
 
-/// Makes the trials wait for which there is no time, and leaves out the second state if there is no
-/// time for two. Returns a message for the user; `None` if all trials start. A waiting trial keeps
-/// its place in the plan: it starts if the first readings of other trials were faster than
-/// predicted.
-pub(super) fn make_trials_wait(
+/// Fits a plan to the time of the run: leaves out the second state if there is no time for two, and
+/// makes trials wait for which there is no time. Returns a message for the user; `None` if all
+/// trials start. A waiting trial stays in the plan: it starts if the first readings of other trials
+/// were faster than predicted.
+pub(super) fn fit_plan_to_time(
     plan: &mut Plan,
     config: &RunConfig,
-    predicted: PredictedReading,
+    predicted: TimePrediction,
 ) -> Option<String> {
     let mut time_ns = state_budget_ns(plan, config, predicted)?;
     let (all, states) = (plan.trials.len(), plan.states.len() as u64);
@@ -70,14 +71,14 @@ pub(super) fn make_trials_wait(
         let left_out = plan.states.split_off(1);
         let reason = wait_reason(predicted.reading_time(plan.states[0]));
         for planned in plan.trials.extract_if(.., |it| left_out.contains(&it.trial.state)) {
-            plan.absent.push((planned.trial, Outcome::Unavailable { reason: reason.clone() }));
+            plan.absent_trials.push((planned.trial, Outcome::Unavailable { reason: reason.clone() }));
         }
     }
     for state in plan.states.clone() {
         let reading = predicted.reading_time(state);
         let most =
             usize::try_from(time_ns / reading.0.saturating_mul(READINGS_PER_TRIAL_MIN)).unwrap_or(usize::MAX);
-        let least_important = least_important(plan, config, state, most.max(1));
+        let least_important = least_important_trials(plan, config, state, most.max(1));
         for planned in plan.trials.iter_mut().filter(|it| least_important.contains(&it.trial.index)) {
             planned.wait_reason = Some(wait_reason(reading));
         }
@@ -101,13 +102,13 @@ pub(super) fn make_trials_wait(
     ))
 }
 
-/// Why there is no time for a trial.
+/// Why a trial waits, if a reading takes about this long.
 fn wait_reason(reading: Nanos) -> String {
     format!("a reading takes about {reading}, and the time is only enough for others")
 }
 
 /// The time available for the readings of a state; `None` if no trial is left out for lack of time.
-fn state_budget_ns(plan: &Plan, config: &RunConfig, predicted: PredictedReading) -> Option<u64> {
+fn state_budget_ns(plan: &Plan, config: &RunConfig, predicted: TimePrediction) -> Option<u64> {
     let parts = (plan.states.len() + usize::from(predicted.has_inspection)).max(1) as u64;
     match plan.rules.budget {
         Budget::Firm(time) => {
@@ -118,7 +119,7 @@ fn state_budget_ns(plan: &Plan, config: &RunConfig, predicted: PredictedReading)
         Budget::Advised(time)
             if plan.rules.focus == Focus::First && has_only_trials_chosen_by_readlab(config) =>
         {
-            Some((time.0 / parts).saturating_mul(ADVISED_SLACK))
+            Some((time.0 / parts).saturating_mul(ADVISED_BUDGET_FACTOR))
         }
         Budget::Advised(_) => None,
     }
@@ -131,17 +132,22 @@ fn has_only_trials_chosen_by_readlab(config: &RunConfig) -> bool {
 
 /// The trials of a state beyond the `most` most important ones. Methods that the user named are
 /// never among them: the prediction may be too long for them, and rounds end in time anyway.
-fn least_important(plan: &Plan, config: &RunConfig, state: CacheState, most: usize) -> Vec<TrialIndex> {
+fn least_important_trials(
+    plan: &Plan,
+    config: &RunConfig,
+    state: CacheState,
+    most: usize,
+) -> Vec<TrialIndex> {
     // A method that is read at one location is read at the other locations, too.
     let location = |planned: &PlannedTrial| config.user.locations.map(|_| planned.trial.target);
     let finds_limits = plan.trials.iter().all(|it| it.trial.is_control());
     let mut of_contender = BTreeMap::<(Option<TargetIndex>, &str), usize>::new();
     let mut ranked = Vec::new();
     for planned in plan.trials.iter().filter(|it| it.trial.state == state && !reads_nothing(it)) {
-        let rank = match planned.trial.limit() {
+        let rank = match planned.trial.limit_kind() {
             _ if planned.is_first_named => TrialPriority::Named,
             Some(LimitKind::Device) if finds_limits => TrialPriority::DeviceLimit,
-            Some(LimitKind::Memory) if planned.trial.threads() == 1 => TrialPriority::MemoryLimit,
+            Some(LimitKind::Memory) if planned.trial.thread_count() == 1 => TrialPriority::MemoryLimit,
             Some(LimitKind::Device) => TrialPriority::AfterOthers(0),
             _ if planned.trial.is_control() => TrialPriority::AfterOthers(1),
             _ => {
@@ -186,7 +192,7 @@ fn reads_nothing(planned: &PlannedTrial) -> bool {
 mod tests {
     use super::*;
     use crate::experiment::options::{SelectionOptions, UserOptions};
-    use readlab_measure::plan::testing::{COLD, WARM, plan, rules_of_runs};
+    use readlab_measure::plan::testing::{COLD, WARM, plan, rules_for_readings};
     use readlab_record::RunKind;
     use readlab_suite::Suite;
 
@@ -203,14 +209,14 @@ mod tests {
         let methods = ["null", "resident", "a", "b", "c", "d", "e", "f"];
         let trials: Vec<_> =
             [COLD, WARM].iter().flat_map(|&state| methods.map(|name| (name, state))).collect();
-        let mut plan = plan(rules_of_runs(10), &trials);
+        let mut plan = plan(rules_for_readings(10), &trials);
         (plan.rules.budget, plan.rules.focus) = (budget, Focus::First);
         plan
     }
 
-    fn predicted_reading(seconds: u64) -> PredictedReading {
+    fn prediction(seconds: u64) -> TimePrediction {
         let wall = Duration::from_secs(seconds);
-        PredictedReading { wall, cpu: wall, run_elapsed: wall, has_inspection: false }
+        TimePrediction { wall, cpu: wall, run_elapsed: wall, has_inspection: false }
     }
 
     /// The trials that do not wait.
@@ -225,9 +231,9 @@ mod tests {
 
     #[test]
     fn where_only_limits_are_measured_that_of_the_device_comes_first() {
-        let mut plan = plan(rules_of_runs(10), &["null", "resident", "device"].map(|name| (name, COLD)));
+        let mut plan = plan(rules_for_readings(10), &["null", "resident", "device"].map(|name| (name, COLD)));
         plan.rules.budget = Budget::Firm(Nanos(10 * SECOND_NS));
-        assert!(make_trials_wait(&mut plan, &config(&[], false), predicted_reading(4)).is_some());
+        assert!(fit_plan_to_time(&mut plan, &config(&[], false), prediction(4)).is_some());
         assert_eq!(running_methods(&plan, COLD), ["null", "device"]);
     }
 
@@ -235,14 +241,14 @@ mod tests {
     fn a_firm_budget_keeps_the_named_trial_and_at_least_one_that_is_no_control() {
         let mut plan = plan_within(Budget::Firm(Nanos(63 * SECOND_NS)));
         plan.trials[5].is_first_named = true;
-        let said = make_trials_wait(&mut plan, &config(&["rust/*"], false), predicted_reading(3)).unwrap();
+        let said = fit_plan_to_time(&mut plan, &config(&["rust/*"], false), prediction(3)).unwrap();
         assert_eq!(
             running_methods(&plan, COLD),
             ["null", "resident", "d"],
             "two of 26 s with three readings of 3 s"
         );
         assert_eq!(running_methods(&plan, WARM), ["null", "resident", "a"]);
-        assert_eq!((plan.trials.len(), plan.absent.len(), wait_reasons(&plan).len()), (16, 0, 10));
+        assert_eq!((plan.trials.len(), plan.absent_trials.len(), wait_reasons(&plan).len()), (16, 0, 10));
         assert!(
             said.contains("a reading takes about 3.00 s") && said.contains("10 wait until others show"),
             "{said}"
@@ -253,8 +259,8 @@ mod tests {
     #[test]
     fn a_firm_budget_is_split_evenly_between_the_states_and_the_inspection() {
         let mut plan = plan_within(Budget::Firm(Nanos(93 * SECOND_NS)));
-        let predicted = PredictedReading { has_inspection: true, ..predicted_reading(3) };
-        make_trials_wait(&mut plan, &config(&[], false), predicted).unwrap();
+        let predicted = TimePrediction { has_inspection: true, ..prediction(3) };
+        fit_plan_to_time(&mut plan, &config(&[], false), predicted).unwrap();
         assert_eq!(
             running_methods(&plan, COLD),
             ["null", "resident", "a"],
@@ -268,24 +274,24 @@ mod tests {
         for at in [4, 5] {
             plan.trials[at].is_first_named = true;
         }
-        make_trials_wait(&mut plan, &config(&["rust/c", "rust/d"], false), predicted_reading(9)).unwrap();
+        fit_plan_to_time(&mut plan, &config(&["rust/c", "rust/d"], false), prediction(9)).unwrap();
         assert_eq!(running_methods(&plan, COLD), ["null", "c", "d"], "the time is for one");
     }
 
     #[test]
     fn a_budget_for_one_reading_keeps_one_trial_in_one_state() {
         let mut plan = plan_within(Budget::Firm(Nanos(20 * SECOND_NS)));
-        make_trials_wait(&mut plan, &config(&[], false), predicted_reading(9)).unwrap();
+        fit_plan_to_time(&mut plan, &config(&[], false), prediction(9)).unwrap();
         assert_eq!((running_methods(&plan, COLD), plan.states.as_slice()), (vec!["null", "a"], &[COLD][..]));
         assert_eq!(running_methods(&plan, WARM), [] as [&str; 0]);
-        assert_eq!((plan.trials.len(), plan.absent.len()), (8, 8), "the second state is left out");
+        assert_eq!((plan.trials.len(), plan.absent_trials.len()), (8, 8), "the second state is left out");
     }
 
     #[test]
     fn a_reading_from_memory_is_predicted_by_cpu_time() {
         let mut plan = plan_within(Budget::Firm(Nanos(63 * SECOND_NS)));
-        let predicted = PredictedReading { cpu: Duration::from_secs(1), ..predicted_reading(9) };
-        make_trials_wait(&mut plan, &config(&[], false), predicted).unwrap();
+        let predicted = TimePrediction { cpu: Duration::from_secs(1), ..prediction(9) };
+        fit_plan_to_time(&mut plan, &config(&[], false), predicted).unwrap();
         assert_eq!(running_methods(&plan, COLD), ["null", "a"], "one of 23 s");
         assert_eq!(running_methods(&plan, WARM).len(), 8, "all, of three seconds each");
     }
@@ -299,8 +305,8 @@ mod tests {
         there.trials = there.trials.iter().map(|it| it.on_target(TargetIndex::new(1))).collect();
         let mut both = plan.joined_with(there);
         let mut config = config(&["rust/*"], false);
-        config.user.locations = Some(readlab_record::Locations::default());
-        make_trials_wait(&mut both, &config, predicted_reading(6)).unwrap();
+        config.user.locations = Some(readlab_record::LocationOptions::default());
+        fit_plan_to_time(&mut both, &config, prediction(6)).unwrap();
         let read = both.trials.iter().filter(|it| it.wait_reason.is_none()).map(|it| &it.trial);
         let mut read: Vec<_> = read.map(|trial| (trial.method(), trial.target)).collect();
         read.sort_unstable();
@@ -312,8 +318,8 @@ mod tests {
     #[test]
     fn a_sufficient_budget_keeps_all_trials() {
         let mut plan = plan_within(Budget::Firm(Nanos(200 * SECOND_NS)));
-        assert_eq!(make_trials_wait(&mut plan, &config(&[], false), predicted_reading(1)), None);
-        assert_eq!((plan.trials.len(), plan.absent.len()), (16, 0));
+        assert_eq!(fit_plan_to_time(&mut plan, &config(&[], false), prediction(1)), None);
+        assert_eq!((plan.trials.len(), plan.absent_trials.len()), (16, 0));
     }
 
     #[test]
@@ -321,7 +327,7 @@ mod tests {
         let advised = || plan_within(Budget::Advised(Nanos(52 * SECOND_NS)));
         let fitted = |config, seconds| {
             let mut plan = advised();
-            let said = make_trials_wait(&mut plan, &config, predicted_reading(seconds));
+            let said = fit_plan_to_time(&mut plan, &config, prediction(seconds));
             said.map(|_| plan.trials.len() - wait_reasons(&plan).len())
         };
         assert_eq!(fitted(config(&[], false), 1), None);
@@ -330,6 +336,6 @@ mod tests {
         assert_eq!(fitted(config(&[], true), 10), None, "--all");
         let mut published = advised();
         published.rules.focus = Focus::Everything;
-        assert_eq!(make_trials_wait(&mut published, &config(&[], false), predicted_reading(10)), None);
+        assert_eq!(fit_plan_to_time(&mut published, &config(&[], false), prediction(10)), None);
     }
 }

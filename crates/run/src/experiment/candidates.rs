@@ -1,31 +1,32 @@
 //! The candidates of a search: every setting of the searched methods, each with the fastest scan
-//! that its contender offers here. If a method needs only the language's standard library, its
-//! fastest scan with the same property is a candidate, too.
+//! that its contender offers here. If that scan needs more than the language's standard library,
+//! the fastest scan that needs no more is a candidate, too.
 
 use crate::experiment::planner::{PlanError, ReadableTarget, no_match_error, scans_for};
 use globset::Glob;
 use readlab_catalog::language::LanguageChoice;
-use readlab_catalog::snippet::is_easy;
+use readlab_catalog::snippet::needs_only_language;
 use readlab_model::trial::{MethodId, Params, SplitName, Transport, TrialId, Work};
 use readlab_protocol::{Cache, MethodLine};
 use readlab_roster::discovery::Contenders;
-use readlab_suite::parameter_space::Space;
+use readlab_suite::parameter_space::ParameterSpace;
 use std::collections::BTreeSet;
 
 /// The contenders whose methods are searched if none is named.
 const DEFAULT_CONTENDERS: [&str; 2] = ["rust", "rust-objects"];
 
-/// The contenders, parameter space and languages among which candidates are searched.
+/// Everything by which candidates are chosen: the contenders, the parameter space, the languages,
+/// and the target with its transport.
 #[derive(Clone, Copy)]
-pub struct Candidates<'a> {
+pub struct CandidateSearch<'a> {
     pub contenders: &'a Contenders,
-    pub space: &'a Space,
+    pub space: &'a ParameterSpace,
     pub languages: &'a LanguageChoice,
     pub readable: &'a ReadableTarget,
     pub over: Transport,
 }
 
-impl Candidates<'_> {
+impl CandidateSearch<'_> {
     /// The candidates among the methods and scans that match one of the globs. Without globs: among
     /// the methods with settings that belong to the selected languages, or to the default
     /// contenders if no language is selected. Settings after an `@` in a glob stay fixed.
@@ -41,7 +42,7 @@ impl Candidates<'_> {
                 return Err(no_match_error(self.contenders, glob, self.languages, self.readable.work));
             }
         }
-        let is_set = |name: &&str| found.searched_params.contains(Params::short(name));
+        let is_set = |name: &&str| found.searched_params.contains(Params::short_name(name));
         match self.space.user_named_params().find(|name| !is_set(name)) {
             Some(name) => Err(PlanError::NothingToSet(name.to_owned())),
             None => Ok(found.ids),
@@ -83,7 +84,7 @@ impl Candidates<'_> {
     }
 }
 
-impl<'a> Candidates<'a> {
+impl<'a> CandidateSearch<'a> {
     /// Every method that can read the target, with its contender's name.
     fn offered_methods(self) -> impl Iterator<Item = (&'a str, &'a MethodLine)> {
         self.contenders.present().iter().flat_map(move |contender| {
@@ -103,7 +104,7 @@ impl<'a> Candidates<'a> {
 
 /// Candidates in the order in which they were found, without duplicates.
 struct CandidateSet<'a> {
-    space: &'a Space,
+    space: &'a ParameterSpace,
     ids: Vec<TrialId>,
     seen_ids: BTreeSet<TrialId>,
     /// Short names of the parameters that the space sets in some method.
@@ -111,7 +112,7 @@ struct CandidateSet<'a> {
 }
 
 impl CandidateSet<'_> {
-    fn new(space: &Space) -> CandidateSet<'_> {
+    fn new(space: &ParameterSpace) -> CandidateSet<'_> {
         CandidateSet { space, ids: Vec::new(), seen_ids: BTreeSet::new(), searched_params: BTreeSet::new() }
     }
 
@@ -133,11 +134,12 @@ impl CandidateSet<'_> {
     }
 }
 
-/// The method with its best scan; if that scan is not easy to use, also with the best scan that is.
+/// The method with its best scan. If that scan needs more than the language, also with the best
+/// scan that needs no more.
 fn best_scans(contender: &str, method: &MethodLine, work: Work) -> Vec<MethodId> {
     let all = scans_for(contender, method, work);
     let best = all.first().cloned();
-    let easy = all.into_iter().find(is_easy);
+    let easy = all.into_iter().find(needs_only_language);
     let mut chosen: Vec<MethodId> = best.into_iter().chain(easy).collect();
     chosen.dedup();
     chosen

@@ -16,21 +16,25 @@ use readlab_record::{Check, CommandRules};
 const VALUES_MAX: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
+pub struct CommandParameter {
     name: String,
     values: Vec<String>,
 }
 
-impl Parameter {
-    pub fn from_list(name: &str, values: &str) -> anyhow::Result<Parameter> {
+impl CommandParameter {
+    pub fn from_list(name: &str, values: &str) -> anyhow::Result<CommandParameter> {
         let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
         ensure!(values.iter().all(|value| !value.is_empty()), "the parameter '{name}' has an empty value");
-        Ok(Parameter { name: checked_name(name)?, values })
+        Ok(CommandParameter { name: checked_name(name)?, values })
     }
 
     /// The numbers from the first to the last, in steps of 1 if `step` is `None`. All have as many
     /// decimals as the most precise of first, last and step.
-    pub fn from_range(name: &str, [first, last]: [&str; 2], step: Option<&str>) -> anyhow::Result<Parameter> {
+    pub fn from_range(
+        name: &str,
+        [first, last]: [&str; 2],
+        step: Option<&str>,
+    ) -> anyhow::Result<CommandParameter> {
         let numbers = [first, last, step.unwrap_or("1")];
         let decimals = numbers.iter().map(|text| text.split_once('.').map_or(0, |it| it.1.len()));
         let decimals = decimals.max().unwrap_or(0);
@@ -45,13 +49,14 @@ impl Parameter {
         );
         let numbers = std::iter::successors(Some(first), |number| Some(number + step)).take(count);
         let values = numbers.map(|number| unscaled_text(number, decimals)).collect();
-        Ok(Parameter { name: checked_name(name)?, values })
+        Ok(CommandParameter { name: checked_name(name)?, values })
     }
 
     fn placeholder(&self) -> String {
         format!("{{{}}}", self.name)
     }
 
+    /// Adds a comment with the name and the value to a line that does not use the parameter.
     fn add_name_comment(&self, line: &mut String) {
         let placeholder = self.placeholder();
         if !line.contains(&placeholder) {
@@ -64,8 +69,8 @@ impl Parameter {
         own.shell_lines().any(|line| line.contains(&placeholder))
     }
 
-    /// Refuses several values if only set-up or clean-up uses them, because no reading would be
-    /// made under its own value.
+    /// Refuses several values if only set-up or clean-up uses them. These run once, so that every
+    /// reading would be made under the last value.
     fn check_reading_uses_value(&self, own: &OwnCommand) -> anyhow::Result<()> {
         let rules = CommandRules { setup: None, cleanup: None, ..own.rules.clone() };
         let around_each_reading = OwnCommand { line: own.line.clone(), rules };
@@ -99,6 +104,7 @@ fn parse_scaled(text: &str, decimals: usize) -> anyhow::Result<i64> {
     }
 }
 
+/// The text of a decimal number that was multiplied by ten to the power of `decimals`.
 fn unscaled_text(number: i64, decimals: usize) -> String {
     if decimals == 0 {
         return number.to_string();
@@ -112,7 +118,7 @@ fn unscaled_text(number: i64, decimals: usize) -> String {
 /// The commands with each parameter replaced by each of its values, without duplicates.
 pub fn expand_parameters(
     commands: Vec<OwnCommand>,
-    parameters: &[Parameter],
+    parameters: &[CommandParameter],
 ) -> anyhow::Result<Vec<OwnCommand>> {
     for (at, parameter) in parameters.iter().enumerate() {
         let name = &parameter.name;
@@ -142,7 +148,7 @@ pub fn expand_parameters(
 }
 
 /// One command for each combination of the values of the parameters that it uses.
-fn expand_command(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Result<Vec<OwnCommand>> {
+fn expand_command(command: OwnCommand, parameters: &[CommandParameter]) -> anyhow::Result<Vec<OwnCommand>> {
     let (line, mut all) = (command.line.clone(), vec![command]);
     for parameter in parameters {
         let Some(own) = all.first().filter(|own| parameter.is_used_by(own)) else { continue };
@@ -160,23 +166,25 @@ fn expand_command(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Resu
 impl OwnCommand {
     /// The command's line, the line that checks its output, and the lines of its hooks.
     pub(super) fn shell_lines(&self) -> impl Iterator<Item = &String> {
-        let CommandRules { check, setup, prepare, cleanup, success: _ } = &self.rules;
-        let check = if let Check::Accepted { by } = check { Some(by) } else { None };
+        let CommandRules { check, setup, prepare_command: prepare, cleanup, success_codes: _ } = &self.rules;
+        let check = if let Check::Accepted { accepting_program: by } = check { Some(by) } else { None };
         let hooks = [setup, prepare, cleanup].into_iter().flatten();
         std::iter::once(&self.line).chain(check).chain(hooks)
     }
 
+    /// The command with the value in place of the placeholder, in each of its lines.
     fn with_value(&self, placeholder: &str, value: &str) -> OwnCommand {
         let put = |line: &String| line.replace(placeholder, value);
-        let CommandRules { check, success, setup, prepare, cleanup } = &self.rules;
+        let CommandRules { check, success_codes: success, setup, prepare_command: prepare, cleanup } =
+            &self.rules;
         let rules = CommandRules {
             check: match check {
-                Check::Accepted { by } => Check::Accepted { by: put(by) },
+                Check::Accepted { accepting_program: by } => Check::Accepted { accepting_program: put(by) },
                 other => other.clone(),
             },
-            success: success.clone(),
+            success_codes: success.clone(),
             setup: setup.as_ref().map(put),
-            prepare: prepare.as_ref().map(put),
+            prepare_command: prepare.as_ref().map(put),
             cleanup: cleanup.as_ref().map(put),
         };
         OwnCommand { line: put(&self.line), rules }
@@ -188,17 +196,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn lines(commands: &[&str], parameters: &[Parameter]) -> anyhow::Result<Vec<String>> {
+    fn expanded_lines(commands: &[&str], parameters: &[CommandParameter]) -> anyhow::Result<Vec<String>> {
         let commands = commands.iter().map(|line| OwnCommand::without_rules(line)).collect();
         Ok(expand_parameters(commands, parameters)?.into_iter().map(|own| own.line).collect())
     }
 
-    fn expanded(line: &str, rules: CommandRules, parameters: &[Parameter]) -> Vec<OwnCommand> {
+    fn expanded(line: &str, rules: CommandRules, parameters: &[CommandParameter]) -> Vec<OwnCommand> {
         expand_parameters(vec![OwnCommand { line: line.to_owned(), rules }], parameters).unwrap()
     }
 
     fn scanned_values(first: &str, last: &str, step: Option<&str>) -> Vec<String> {
-        Parameter::from_range("n", [first, last], step).unwrap().values
+        CommandParameter::from_range("n", [first, last], step).unwrap().values
     }
 
     #[test]
@@ -214,32 +222,36 @@ mod tests {
             ("1", "900", "1"),
             ("1", "1.-5", "1"),
         ] {
-            assert!(Parameter::from_range("n", [first, last], Some(step)).is_err(), "{first} {last} {step}");
+            assert!(
+                CommandParameter::from_range("n", [first, last], Some(step)).is_err(),
+                "{first} {last} {step}"
+            );
         }
     }
 
     #[test]
     fn each_command_has_a_name_of_its_own() {
-        let ahead = Parameter::from_list("ra", "32,256").unwrap();
-        let named = |line: &str, parameters: &[Parameter]| -> Vec<String> {
-            let rules = CommandRules { prepare: Some("echo {ra} {n}".to_owned()), ..CommandRules::default() };
+        let ahead = CommandParameter::from_list("ra", "32,256").unwrap();
+        let named = |line: &str, parameters: &[CommandParameter]| -> Vec<String> {
+            let rules =
+                CommandRules { prepare_command: Some("echo {ra} {n}".to_owned()), ..CommandRules::default() };
             expanded(line, rules, parameters).into_iter().map(|own| own.line).collect()
         };
         let one = std::slice::from_ref(&ahead);
         assert_eq!(named("wc -l", one), ["wc -l # ra=32", "wc -l # ra=256"]);
         assert_eq!(named("wc -l # {ra}", one), ["wc -l # 32", "wc -l # 256"]);
-        let both = [ahead, Parameter::from_list("n", "1").unwrap()];
+        let both = [ahead, CommandParameter::from_list("n", "1").unwrap()];
         assert_eq!(named("wc -l", &both), ["wc -l # ra=32 # n=1", "wc -l # ra=256 # n=1"]);
-        let said = lines(&["wc -l", "wc -l"], &[]).unwrap_err().to_string();
+        let said = expanded_lines(&["wc -l", "wc -l"], &[]).unwrap_err().to_string();
         assert!(said.starts_with("the command 'wc -l' is given twice"), "{said}");
-        let said = Parameter::from_range("n", ["1", "3"], Some("0")).unwrap_err().to_string();
+        let said = CommandParameter::from_range("n", ["1", "3"], Some("0")).unwrap_err().to_string();
         assert_eq!(said, "the step of the parameter 'n' is 0: it must be above 0");
     }
 
     #[test]
     fn several_values_that_only_set_up_or_clean_up_use_are_refused() {
         let of = |line: &str, values: &str, rules: CommandRules| {
-            let parameters = [Parameter::from_list("ra", values).unwrap()];
+            let parameters = [CommandParameter::from_list("ra", values).unwrap()];
             let own = OwnCommand { line: line.to_owned(), rules };
             let all = expand_parameters(vec![own], &parameters)?;
             anyhow::Ok(all.into_iter().map(|own| own.line).collect::<Vec<String>>())
@@ -254,18 +266,21 @@ mod tests {
         }
         assert_eq!(of("wc -l", "32", set_up()).unwrap(), ["wc -l # ra=32"], "one value is in force");
         assert_eq!(of("wc -l {ra}", "32,256", set_up()).unwrap(), ["wc -l 32", "wc -l 256"]);
-        let prepared = CommandRules { prepare: uses(), ..set_up() };
+        let prepared = CommandRules { prepare_command: uses(), ..set_up() };
         assert_eq!(of("wc -l", "32,256", prepared).unwrap(), ["wc -l # ra=32", "wc -l # ra=256"]);
-        let checked = CommandRules { check: Check::Accepted { by: "test {ra}".to_owned() }, ..set_up() };
+        let checked =
+            CommandRules { check: Check::Accepted { accepting_program: "test {ra}".to_owned() }, ..set_up() };
         assert_eq!(of("wc -l", "32,256", checked).unwrap().len(), 2);
     }
 
     #[test]
     fn a_line_becomes_every_combination_of_the_values_that_it_uses() {
-        let threads = Parameter::from_list("threads", "1,2").unwrap();
-        let size = Parameter::from_list("size", "64K, 1M").unwrap();
-        let found =
-            lines(&["rg -j {threads} -b {size} {}", "wc -l", "dd bs={size}"], &[threads.clone(), size]);
+        let threads = CommandParameter::from_list("threads", "1,2").unwrap();
+        let size = CommandParameter::from_list("size", "64K, 1M").unwrap();
+        let found = expanded_lines(
+            &["rg -j {threads} -b {size} {}", "wc -l", "dd bs={size}"],
+            &[threads.clone(), size],
+        );
         assert_eq!(
             found.unwrap(),
             [
@@ -279,24 +294,29 @@ mod tests {
             ]
         );
         let prepare = Some("touch {threads}".to_owned());
-        let check = Check::Accepted { by: "test $(wc -l) = {threads}".to_owned() };
-        let rules = CommandRules { prepare, check, ..CommandRules::default() };
+        let check = Check::Accepted { accepting_program: "test $(wc -l) = {threads}".to_owned() };
+        let rules = CommandRules { prepare_command: prepare, check, ..CommandRules::default() };
         let both = expanded("x {threads}", rules, &[threads]);
-        let prepared: Vec<_> = both.iter().map(|own| own.rules.prepare.as_deref().unwrap()).collect();
+        let prepared: Vec<_> = both.iter().map(|own| own.rules.prepare_command.as_deref().unwrap()).collect();
         assert_eq!(prepared, ["touch 1", "touch 2"]);
         let checked: Vec<_> = both.into_iter().map(|own| own.rules.check).collect();
-        assert_eq!(checked, [1, 2].map(|n| Check::Accepted { by: format!("test $(wc -l) = {n}") }));
+        assert_eq!(
+            checked,
+            [1, 2].map(|n| Check::Accepted { accepting_program: format!("test $(wc -l) = {n}") })
+        );
     }
 
     #[test]
     fn impossible_parameters_are_refused() {
         for (name, values) in [("", "1"), ("a b", "1"), ("{", "1"), ("n", ""), ("n", "1,,2")] {
-            assert!(Parameter::from_list(name, values).is_err(), "{name:?} {values:?}");
+            assert!(CommandParameter::from_list(name, values).is_err(), "{name:?} {values:?}");
         }
-        let n = Parameter::from_list("n", "1").unwrap();
-        let unused = lines(&["wc -l {}"], std::slice::from_ref(&n)).unwrap_err().to_string();
+        let n = CommandParameter::from_list("n", "1").unwrap();
+        let unused = expanded_lines(&["wc -l {}"], std::slice::from_ref(&n)).unwrap_err().to_string();
         assert_eq!(unused, "no command uses the parameter 'n': write {n} in it");
-        assert!(lines(&["x {n}"], &[n.clone(), n]).unwrap_err().to_string().ends_with("given twice"));
+        assert!(
+            expanded_lines(&["x {n}"], &[n.clone(), n]).unwrap_err().to_string().ends_with("given twice")
+        );
     }
 
     proptest! {
@@ -304,8 +324,8 @@ mod tests {
         fn no_placeholder_is_left_and_the_rest_of_the_line_is_unchanged(
             values in proptest::collection::vec("[a-z0-9./]{1,6}", 1..6), before in "[a-z {}]{0,9}", after in "[a-z {}]{0,9}",
         ) {
-            let parameter = Parameter::from_list("N", &values.join(",")).unwrap();
-            let found = lines(&[&format!("{before}{{N}}{after}")], &[parameter]).unwrap();
+            let parameter = CommandParameter::from_list("N", &values.join(",")).unwrap();
+            let found = expanded_lines(&[&format!("{before}{{N}}{after}")], &[parameter]).unwrap();
             let is_left = found.iter().any(|line| line.contains("{N}"));
             prop_assert!(!is_left);
             for value in values {

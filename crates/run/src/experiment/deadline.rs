@@ -43,7 +43,7 @@ impl Deadline {
     /// of a run that began at `begun`, and the time that one trial may take for its minimum of
     /// readings.
     pub(super) fn for_first_reading(config: &RunConfig, begun: Instant) -> Deadline {
-        let runs = config.rules.min_runs;
+        let runs = config.rules.min_readings;
         let mut deadline = Deadline::for_step(READING_STEP, &config.rules, begun);
         deadline.limits.extend(config.user.sampling.max_time.map(|time| TimeLimit {
             begun: Instant::now(),
@@ -62,7 +62,7 @@ impl Deadline {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        if interrupt::requested() {
+        if interrupt::is_stop_requested() {
             return Err(Error::other("interrupted"));
         }
         match self.limits.iter().find(|limit| limit.begun.elapsed() > limit.time) {

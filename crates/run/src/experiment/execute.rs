@@ -1,6 +1,6 @@
 //! Executes an experiment: measures its trials and writes all results to the record.
 
-use super::other_limits::{self, FioPoint, fio_limit};
+use super::other_limits::{self, FioJob, measure_fio_limit};
 use super::recorder::Recorder;
 use super::targets::{KnownTarget, measured_targets};
 use super::together::plan_for_measured_targets;
@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 /// The block sizes and queue depths at which fio reads the device. Readlab's own methods are
 /// fastest at these.
-const FIO_POINTS: [FioPoint; 2] =
-    [FioPoint { block_bytes: 128 << 10, queue_depth: 16 }, FioPoint { block_bytes: 1 << 20, queue_depth: 8 }];
+const FIO_JOBS: [FioJob; 2] =
+    [FioJob { block_bytes: 128 << 10, queue_depth: 16 }, FioJob { block_bytes: 1 << 20, queue_depth: 8 }];
 
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
@@ -33,10 +33,12 @@ pub enum ExecuteError {
 }
 
 pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
-    let (before, readers) = (experiment.elapsed(), experiment.readers_by_trial());
+    let (before, readers) = (experiment.elapsed(), experiment.reader_counts_by_trial());
     let (begun, budget) = (Instant::now(), experiment.plan.rules.budget);
-    let Experiment { kind, targets, caches, servers, contenders, plan, procedure, .. } = experiment;
-    let Experiment { inspect, settings, memory, .. } = experiment;
+    let Experiment { kind, targets, cache_controls: caches, servers, contenders, plan, procedure, .. } =
+        experiment;
+    let Experiment { inspect_plan: inspect, setting_control: settings, memory_control: memory, .. } =
+        experiment;
     let rounds = match procedure {
         Procedure::Rounds(rounds) => rounds,
         Procedure::Sweep(sweep) => {
@@ -45,21 +47,22 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     };
     recorder.display().expect_trials(&plan);
     if let Rounds::Resumed(record) = &rounds {
-        recorder.display().restore(record);
+        recorder.display().add_record(record);
     }
     if !matches!(rounds, Rounds::Resumed(_)) {
         record_link_speeds(kind, &targets, recorder)?;
     }
-    // If each reader has a separate copy, each number of readers has its own target.
+    // If each reader reads a separate copy, there is a target for each number of readers, and none
+    // is shared.
     let shares_file = !readers.is_empty() && targets.len() == 1;
     let is_shared = shares_file || settings.is_some() || memory.is_some();
     let shared = is_shared.then(|| plan_for_measured_targets(&plan, targets.len()));
     let sampled = shared.as_ref().unwrap_or(&plan);
     let mut sampler = ProcessSampler::new(sampled, &contenders, measured_targets(&targets, caches))
-        .with_readers(readers)
+        .with_reader_counts(readers)
         .with_inspections(inspect)
         .with_settings(settings)
-        .with_memory(memory)
+        .with_memory_control(memory)
         .with_earlier_time(before);
     let end = match &rounds {
         Rounds::All => round::run(&plan, &mut sampler, recorder),
@@ -71,7 +74,7 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     let end = end?;
     if let Some(Place::File(file)) = targets.first().map(|known| &known.target.place)
         && kind == RunKind::Limits
-        && !interrupt::requested()
+        && !interrupt::is_stop_requested()
     {
         let left = match budget {
             Budget::Advised(_) => None,
@@ -105,9 +108,14 @@ fn record_link_speeds(
 /// Records fio's read rate on the same device, within the rest of a firm budget. If fio cannot run,
 /// a warning says why.
 fn record_fio_rates(recorder: &mut Recorder, file: &Path, left: Option<Duration>) -> Result<(), RecordError> {
-    for point in FIO_POINTS {
+    for point in FIO_JOBS {
         recorder.display().show_activity("fio reads the device");
-        match fio_limit(file, TargetIndex::new(0), point, left.map(|left| left / FIO_POINTS.len() as u32)) {
+        match measure_fio_limit(
+            file,
+            TargetIndex::new(0),
+            point,
+            left.map(|left| left / FIO_JOBS.len() as u32),
+        ) {
             Ok(limit) => recorder.append(Line::Limit(Box::new(limit)))?,
             Err(error) => {
                 return recorder.append(Line::Warning { text: format!("no limit by fio: {error}") });

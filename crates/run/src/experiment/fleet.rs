@@ -1,7 +1,6 @@
 //! An experiment that all ranks of a fleet prepare, agree on, and measure together: rank 0 runs the
-//! rounds and orders every turn, and the other ranks take the turns that it orders. This file also
-//! has the file that a witness watches on the server; [`readlab_fleet::crew`] defines what a
-//! witness does in a turn.
+//! rounds and orders every turn, and the other ranks follow. [`WatchedFile`] is the file that a
+//! witness makes cold on the server; [`readlab_fleet::crew`] defines what a witness does in a turn.
 
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
@@ -9,18 +8,20 @@ use super::targets::measured_targets;
 use super::together::plan_for_measured_targets;
 use super::{Experiment, Procedure, Rounds};
 use anyhow::Context;
-use readlab_fleet::agreement::{Agreement, FleetAnswers, RankFacts, RankFileFacts, WholeFile, WitnessFacts};
+use readlab_fleet::agreement::{
+    Agreement, ContentAnswers, RankFacts, RankFileFacts, WholeFile, WitnessFacts,
+};
 use readlab_fleet::crew::FleetMember;
 use readlab_fleet::leader::{FleetPlan, FleetSampler};
 use readlab_fleet::{Job, JobError};
-use readlab_measure::cache::Eviction;
+use readlab_measure::cache::EvictionScope;
 use readlab_measure::plan::PlannedTrial;
 use readlab_measure::round;
 use readlab_measure::sampler::ProcessSampler;
 use readlab_measure::target::CacheControl;
-use readlab_model::target::{Decoded, TargetFacts};
+use readlab_model::target::{DecodedContent, TargetFacts};
 use readlab_model::trial::CacheState;
-use readlab_record::{EndReason, Fleet, Header, Line, Share};
+use readlab_record::{EndReason, Fleet, Header, Line, ShareMode};
 use readlab_system::terminal::printable::display_path;
 use readlab_system::{machine, system};
 use readlab_targets::target::Target;
@@ -34,7 +35,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// one order, so an order may take long.
 const RANK_TIMEOUT_MIN: Duration = Duration::from_secs(60);
 
-/// The multiple of the simplest reading's time that is added to `RANK_TIMEOUT_MIN`.
+/// A rank counts as lost after `RANK_TIMEOUT_MIN` plus this many times the time of the reading that
+/// found the expected answer.
 const RANK_TIMEOUT_FACTOR: u32 = 80;
 
 impl Experiment {
@@ -43,28 +45,28 @@ impl Experiment {
         let target = self.targets.first().context("a fleet reads one file")?;
         let facts = &target.target.facts;
         let path = target.target.file().context("a fleet reads files")?;
-        let identity = self.caches.first().and_then(CacheControl::identity);
+        let identity = self.cache_controls.first().and_then(CacheControl::identity);
         let taking_part = |name: &str| self.plan.trials.iter().any(|it| it.trial.contender() == name);
         let receipts = self.contenders.present().iter().map(|contender| contender.receipt.clone());
         Ok(RankFacts {
             host: system::host_name(),
-            boot: machine::boot(),
-            program: format!("{:016x}", xxh3_64(&program)),
+            boot_id: machine::boot_id(),
+            program_digest: format!("{:016x}", xxh3_64(&program)),
             contenders: receipts.filter(|receipt| taking_part(&receipt.contender)).collect(),
-            plan: self.plan.trials.iter().map(name_and_digest).collect(),
-            is_scaled: !self.reader_group.reader_counts().is_empty(),
+            trial_digests: self.plan.trials.iter().map(name_and_digest).collect(),
+            varies_rank_count: !self.reader_group.reader_counts().is_empty(),
             file: RankFileFacts {
                 path: facts.path.clone(),
                 start_bytes: target.target.part.map(|part| part.start_bytes),
-                whole: whole_file_facts(path, identity.context("a file has an identity")?.size_bytes)?,
+                whole_file: whole_file_facts(path, identity.context("a file has an identity")?.size_bytes)?,
                 size_bytes: facts.size_bytes,
                 digest: facts.digest.clone(),
-                answers: FleetAnswers {
+                answers: ContentAnswers {
                     plain: target.expected.truth.answer,
                     decoded: target.expected.decoded_truth.as_ref().map(|it| it.answer),
                 },
-                device_bytes: facts.expected_device_bytes(),
-                inode: identity.map(|it| (it.dev, it.ino)),
+                expected_device_bytes: facts.expected_device_bytes(),
+                device_and_inode: identity.map(|it| (it.dev, it.ino)),
             },
         })
     }
@@ -81,7 +83,7 @@ impl Experiment {
             Procedure::Rounds(Rounds::Resumed(record)) => Some(record.clone()),
             _ => None,
         };
-        rest.iter().for_each(|record| recorder.display().restore(record));
+        rest.iter().for_each(|record| recorder.display().add_record(record));
         self.measure(job, agreement, |together, member| {
             let mut sampler = FleetSampler::new(together, member, agreement);
             let end = match &rest {
@@ -105,7 +107,15 @@ impl Experiment {
         measure: impl FnOnce(FleetPlan, FleetMember) -> T,
     ) -> T {
         let before = self.elapsed();
-        let Experiment { mut targets, caches, contenders, plan, inspect, reader_group, .. } = self;
+        let Experiment {
+            mut targets,
+            cache_controls: caches,
+            contenders,
+            plan,
+            inspect_plan: inspect,
+            reader_group,
+            ..
+        } = self;
         let own = job.rank() as usize;
         if agreement.shared_caches.iter().any(|cache| cache.ranks.contains(&own)) {
             // Bytes that another rank brought into the shared cache are not fetched again; rank 0
@@ -126,7 +136,7 @@ impl Experiment {
     pub fn why_not_in_fleet(&self) -> Option<&'static str> {
         let is_rounds = matches!(self.procedure, Procedure::Rounds(Rounds::All | Rounds::Resumed(_)));
         let is_file = self.targets.len() == 1 && self.servers.is_empty();
-        match (is_rounds, is_file && self.caches.iter().all(|cache| cache.identity().is_some())) {
+        match (is_rounds, is_file && self.cache_controls.iter().all(|cache| cache.identity().is_some())) {
             (true, true) => None,
             (false, _) => Some("a fleet only races"),
             (true, false) => Some("a fleet reads one file, not over HTTP"),
@@ -134,7 +144,7 @@ impl Experiment {
     }
 }
 
-/// A fleet whose ranks agree, and settings of its record.
+/// A fleet whose ranks agree, and the name that its record hides.
 pub struct JoinedFleet<'a> {
     pub agreement: &'a Agreement,
     /// The word of the command line that names the file, which the record must not show; `None` if
@@ -143,10 +153,12 @@ pub struct JoinedFleet<'a> {
 }
 
 impl JoinedFleet<'_> {
-    pub(super) fn record_line(&self) -> Line {
+    pub(super) fn fleet_line(&self) -> Line {
         Line::Fleet(Box::new(self.agreement.fleet.clone()))
     }
 
+    /// The header of the fleet's record, from the header of rank 0. If a name is hidden, the header
+    /// shows neither the name nor a plan for resuming the run.
     pub(super) fn joint_header(&self, own: &Header) -> Header {
         let Some(hidden) = self.hidden_word else { return own.clone() };
         let shown = |word: &String| if word == hidden { "FILE".to_owned() } else { word.clone() };
@@ -157,17 +169,17 @@ impl JoinedFleet<'_> {
     /// Facts about the bytes that several ranks read together, from the facts of one rank.
     pub(super) fn joint_facts(&self, own: &TargetFacts) -> TargetFacts {
         let Fleet { ranks: all, share, .. } = &self.agreement.fleet;
-        let ranks = own.ranks.map_or(all.len(), |ranks| ranks as usize);
+        let ranks = own.rank_count.map_or(all.len(), |ranks| ranks as usize);
         let answers = self.agreement.joint_answers(ranks);
         // If ranks read different files, the joint answer of a part of the ranks depends on which
         // ranks take part.
-        let is_known = ranks == all.len() || *share == Share::Same;
+        let is_known = ranks == all.len() || *share == ShareMode::Same;
         let decoded = own.decoded.clone().zip(answers.decoded.filter(|_| is_known));
         let joint = TargetFacts {
             size_bytes: all.iter().take(ranks).map(|rank| rank.size_bytes).sum(),
             answer: is_known.then_some(answers.plain),
-            digest: own.digest.clone().filter(|_| *share == Share::Same),
-            decoded: decoded.map(|(decoded, answer)| Decoded { answer, ..decoded }),
+            digest: own.digest.clone().filter(|_| *share == ShareMode::Same),
+            decoded: decoded.map(|(decoded, answer)| DecodedContent { answer, ..decoded }),
             // Extents are facts of one rank's file; each rank proves its own.
             extents: None,
             hidden_cache: None,
@@ -184,7 +196,7 @@ impl JoinedFleet<'_> {
     /// brings bytes into the cache of the others. `None` if no ranks do.
     pub(super) fn shared_cache_warning(&self, states: &[CacheState]) -> Option<String> {
         let Agreement { fleet, shared_caches, .. } = self.agreement;
-        let is_shared = fleet.share != Share::Split;
+        let is_shared = fleet.share != ShareMode::Split;
         let ranks = shared_caches.iter().map(|cache| {
             let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
             format!("ranks {} share a page cache", ranks.join(", "))
@@ -196,7 +208,7 @@ impl JoinedFleet<'_> {
     }
 }
 
-/// The name of a trial, and a digest of everything that is decided about it.
+/// The name of a trial with its state, and a digest of everything that is decided about the trial.
 fn name_and_digest(planned: &PlannedTrial) -> (String, String) {
     let trial = &planned.trial;
     let text = serde_json::to_string(trial).expect("a trial has no maps with odd keys");
@@ -214,22 +226,25 @@ impl WatchedFile {
     /// Examines the file, and evicts it once.
     pub fn open(path: &Path) -> anyhow::Result<WatchedFile> {
         let target = Target::examine(path)?;
-        let cache = CacheControl::open(&target, Eviction::OfFile)?;
+        let cache = CacheControl::open(&target, EvictionScope::OfFile)?;
         cache.evict().map_err(anyhow::Error::msg)?;
         Ok(WatchedFile { target, cache })
     }
 
-    /// Facts that the ranks compare with the file that they read.
+    /// Facts about the file, which are compared with those of the file that all ranks read.
     pub fn witness_facts(&self) -> anyhow::Result<WitnessFacts> {
         let path = self.target.file().context("a witness watches a file")?;
         Ok(WitnessFacts {
             host: system::host_name(),
             path: display_path(path),
-            whole: whole_file_facts(path, self.target.facts.size_bytes)?,
+            whole_file: whole_file_facts(path, self.target.facts.size_bytes)?,
         })
     }
 }
 
 fn whole_file_facts(path: &Path, bytes: u64) -> anyhow::Result<WholeFile> {
-    Ok(WholeFile { bytes, places: digest_of_places(path).with_context(|| display_path(path))? })
+    Ok(WholeFile {
+        size_bytes: bytes,
+        places_digest: digest_of_places(path).with_context(|| display_path(path))?,
+    })
 }

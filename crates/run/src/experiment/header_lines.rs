@@ -49,7 +49,7 @@ impl OpeningLines {
         };
         let mut lines = vec![Line::Header(Box::new(header))];
         lines.extend(targets.numbered().map(target));
-        lines.extend(fleet.map(JoinedFleet::record_line));
+        lines.extend(fleet.map(JoinedFleet::fleet_line));
         lines.extend(other_lines.iter().cloned());
         lines.extend(fleet.and_then(|fleet| fleet.shared_cache_warning(states)).map(warning_line));
         lines
@@ -66,14 +66,14 @@ pub(super) fn new_header(
     Header {
         schema: SCHEMA.to_owned(),
         version: SCHEMA_VERSION,
-        lab: env!("CARGO_PKG_VERSION").to_owned(),
+        lab_version: env!("CARGO_PKG_VERSION").to_owned(),
         revision: env!("READLAB_REVISION").to_owned(),
         kind,
         command: std::env::args_os().map(|word| secret::redact_command(&word.to_string_lossy())).collect(),
         started: jiff::Timestamp::now().to_string(),
         seed,
         reference,
-        references,
+        reference_candidates: references,
         machine: Machine::probe(),
         locations: None,
         resume_plan,
@@ -82,7 +82,7 @@ pub(super) fn new_header(
 
 pub(super) fn participant_lines(contenders: &Contenders, plan: &Plan) -> Vec<Line> {
     let mut lines: Vec<Line> = absence_warnings(contenders).collect();
-    if plan.trials.iter().any(|planned| planned.trial.command.check == Check::Unchecked) {
+    if plan.trials.iter().any(|planned| planned.trial.command_rules.check == Check::Unchecked) {
         lines.push(warning_line("what the commands printed was not checked (--check none)".to_owned()));
     }
     for contender in contenders.present() {
@@ -105,7 +105,7 @@ pub(super) fn warning_line(text: String) -> Line {
 }
 
 /// The plan of a run for its resumption; `None` if the run cannot be resumed.
-pub(super) fn resume_plan(
+pub(super) fn new_resume_plan(
     config: &RunConfig,
     plan: &Plan,
     targets: &[OpenTarget],
@@ -119,27 +119,30 @@ pub(super) fn resume_plan(
     }
     let target = |it: &OpenTarget| TargetRef {
         archive: it.form.archive,
-        over: it.form.over,
+        transport: it.form.over,
         identity: it.cache_control.identity(),
     };
     Some(ResumePlan {
-        boot: machine::boot(),
+        boot_id: machine::boot_id(),
         folder: path_text(std::env::current_dir()),
         targets: targets.iter().map(target).collect(),
         states: plan.states.clone(),
         rules: plan.rules,
         trials: plan.trials.iter().map(|planned| planned.trial.clone()).collect(),
-        absent: plan.absent.clone(),
-        rosters: selection.rosters.iter().map(|roster| path_text(std::path::absolute(roster))).collect(),
-        flame_graphs: inspect.flame_graphs.as_ref().map(|it| it.folder.to_string_lossy().into_owned()),
-        trace: inspect.takes_trace,
-        drop_caches: sampling.drop_caches,
-        allow_device: sampling.allow_device,
+        absent_trials: plan.absent_trials.clone(),
+        roster_paths: selection.rosters.iter().map(|roster| path_text(std::path::absolute(roster))).collect(),
+        flame_graph_folder: inspect.flame_graphs.as_ref().map(|it| it.folder.to_string_lossy().into_owned()),
+        has_trace: inspect.takes_trace,
+        may_drop_caches: sampling.drop_caches,
+        may_read_block_device: sampling.allow_device,
         server: ServerOptions {
-            cacert: server.cacert.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone())),
+            ca_certificates_path: server
+                .ca_certificates_path
+                .as_ref()
+                .map(|file| std::path::absolute(file).unwrap_or(file.clone())),
             ..server.clone()
         },
-        requested: requested_names(config),
+        requested_names: requested_names(config),
     })
 }
 

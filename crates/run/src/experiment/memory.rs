@@ -2,7 +2,7 @@
 //! targets without a bound, and every trial of the pressed state is repeated on them. Trials of the
 //! other states have no bound: cold and warm are the extremes between which a bound lies.
 
-use super::settings::set_read_ahead;
+use super::settings::record_read_ahead;
 use super::together::{ArrangedTargets, ReaderGroup};
 use crate::experiment::targets::KnownTarget;
 use anyhow::{Context, bail, ensure};
@@ -14,7 +14,7 @@ use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
-use readlab_record::{Outcome, Start, Trial};
+use readlab_record::{Outcome, StartMode, Trial};
 use readlab_system::file_status::is_dax;
 use readlab_system::memory::page_bytes;
 use readlab_system::memory_group::MemoryGroups;
@@ -22,7 +22,7 @@ use readlab_system::system_root::SystemRoot;
 use readlab_system::system_setting::{SettingFiles, SystemSetting};
 use readlab_targets::target::Target;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
-use readlab_targets::target::layers::Chain;
+use readlab_targets::target::layers::LayerChain;
 use std::fs::File;
 
 /// The time for readings under one bound, divided by the time for readings in another state. It is
@@ -35,7 +35,7 @@ pub struct MemoryBounds {
     pub bounds: Vec<MemoryBound>,
     /// Whether all readers that read at the same time share one bound.
     pub is_shared: bool,
-    /// The read-ahead that a suite asks for; with `None`, the present one stays.
+    /// The read-ahead that a suite asks for; `None` if the read-ahead of the machine is kept.
     pub read_ahead_bytes: Option<u64>,
     /// Whether the run goes on without the bounds if they cannot be made: true if a suite asks for
     /// them, and not the user.
@@ -57,8 +57,8 @@ impl MemoryBounds {
 }
 
 /// Refuses bounds that cannot be made on this machine or for these targets. First removes the
-/// control groups that killed labs left, because these may prevent new ones.
-pub(super) fn check_memory<'a>(targets: impl Iterator<Item = &'a Target>) -> anyhow::Result<()> {
+/// control groups that killed runs of readlab left, because they may prevent new control groups.
+pub(super) fn check_memory_bounds<'a>(targets: impl Iterator<Item = &'a Target>) -> anyhow::Result<()> {
     MemoryGroups::remove_abandoned();
     MemoryGroups::find()?;
     for target in targets {
@@ -80,7 +80,7 @@ fn check_filesystem(target: &Target) -> anyhow::Result<()> {
     let Ok(file) = File::open(&path) else { return Ok(()) };
     let filesystem = Filesystem::read(&file)?;
     let real = path.canonicalize()?;
-    let layers = Chain::walk(&SystemRoot::default(), &real, &file).layers;
+    let layers = LayerChain::walk(&SystemRoot::default(), &real, &file).layers;
     match why_never_pressed(filesystem.backing, is_dax(&file), &layers) {
         Some(why) => bail!("what is on {filesystem} {why}, so that no bound makes it larger than memory"),
         None => Ok(()),
@@ -142,7 +142,8 @@ pub(super) fn arrange_bounds(
     if !memory.is_given() {
         return Ok((arranged, None));
     }
-    let ArrangedTargets { targets, caches, facts, plan, settings } = arranged;
+    let ArrangedTargets { targets, cache_controls: caches, facts, plan, setting_control: settings } =
+        arranged;
     let unbounded = facts.len();
     for KnownTarget { target, .. } in &targets {
         if let Some([one, other]) = equal_bounds(&memory.bounds, working_set_bytes(target, memory.is_shared))
@@ -153,13 +154,17 @@ pub(super) fn arrange_bounds(
     let budget = plan.rules.budget;
     let plan = if is_planned { plan } else { plan_under_bounds(plan, unbounded, memory.bounds.len()) };
     match begin_bounds(&targets, &facts, memory, &plan) {
-        Ok((facts, control)) => {
-            Ok((ArrangedTargets { targets, caches, facts, plan, settings }, Some(control)))
-        }
+        Ok((facts, control)) => Ok((
+            ArrangedTargets { targets, cache_controls: caches, facts, plan, setting_control: settings },
+            Some(control),
+        )),
         Err(why) if memory.is_optional => {
             let facts = facts_under_bounds(facts, &targets, memory);
             let plan = plan_without_bounds(plan, budget, &format!("{why:#}"));
-            Ok((ArrangedTargets { targets, caches, facts, plan, settings }, None))
+            Ok((
+                ArrangedTargets { targets, cache_controls: caches, facts, plan, setting_control: settings },
+                None,
+            ))
         }
         Err(why) => bail!("--memory: {why:#}"),
     }
@@ -174,7 +179,7 @@ fn begin_bounds(
     plan: &Plan,
 ) -> anyhow::Result<(Targets<TargetFacts>, MemoryControl)> {
     if memory.is_optional {
-        check_memory(targets.iter().map(|known| &known.target))?;
+        check_memory_bounds(targets.iter().map(|known| &known.target))?;
     }
     let groups = MemoryGroups::find()?;
     let mut facts = facts.clone();
@@ -185,7 +190,7 @@ fn begin_bounds(
         Some((planned.trial.index, memory))
     };
     let bounds = plan.trials.iter().filter_map(bound_of).collect();
-    let how = groups.describe();
+    let how = groups.description();
     let control = MemoryControl::begin(groups, bounds, read_ahead).context(how)?;
     Ok((facts, control))
 }
@@ -200,7 +205,7 @@ fn facts_under_bounds(
     let unbounded = facts.clone();
     for &bound in &memory.bounds {
         for (index, own) in unbounded.numbered() {
-            let KnownTarget { target, .. } = &targets[index.under_first(targets.len())];
+            let KnownTarget { target, .. } = &targets[index.under_first_condition(targets.len())];
             let facts_of_bound = memory_facts(target, bound, memory.is_shared);
             // The same file without a bound already has the cautions.
             let (memory, cautions) = (Some(facts_of_bound), Vec::new());
@@ -210,11 +215,11 @@ fn facts_under_bounds(
     facts
 }
 
-/// Prepares to set the read-ahead that a suite asks for; `None` if the targets have it already, or
-/// if this user may not set it. A caution on the first target says which read-ahead was found.
+/// Prepares to set the read-ahead that a suite asks for; `None` if the targets have this read-ahead
+/// already, or if the user may not set it. A caution on the first target says what was found.
 fn prepare_read_ahead(bytes: u64, facts: &mut Targets<TargetFacts>) -> Option<FixedSetting> {
     let found = facts.iter().filter_map(TargetFacts::read_ahead).find(|found| found.bytes != bytes)?;
-    let (wanted, found) = (Bytes(bytes).exact(), Bytes(found.bytes).exact());
+    let (wanted, found) = (Bytes(bytes).exact_text(), Bytes(found.bytes).exact_text());
     let files = SettingFiles::find(&SystemRoot::default(), SystemSetting::ReadAhead, facts.iter());
     let fixed = files.and_then(|files| FixedSetting::find(files, &wanted));
     let caution = match &fixed {
@@ -226,7 +231,7 @@ fn prepare_read_ahead(bytes: u64, facts: &mut Targets<TargetFacts>) -> Option<Fi
     };
     facts.iter_mut().take(1).for_each(|facts| facts.cautions.push(caution.clone()));
     let fixed = fixed.ok()?;
-    facts.iter_mut().for_each(|facts| set_read_ahead(Some(bytes), facts));
+    facts.iter_mut().for_each(|facts| record_read_ahead(Some(bytes), facts));
     Some(fixed)
 }
 
@@ -252,7 +257,10 @@ fn working_set_bytes(target: &Target, is_shared: bool) -> u64 {
     }
     if let Some(places) = facts.places() {
         // A block that is smaller than a page brings a page into memory.
-        return places.distinct.saturating_mul(places.block_bytes.max(page_bytes())).min(places.file_bytes);
+        return places
+            .distinct_blocks
+            .saturating_mul(places.block_bytes.max(page_bytes()))
+            .min(places.file_bytes);
     }
     if let Some(ranges) = &facts.ranges {
         return ranges.pages_bytes.min(ranges.file_bytes);
@@ -261,21 +269,22 @@ fn working_set_bytes(target: &Target, is_shared: bool) -> u64 {
     facts.size_bytes.saturating_sub(repeated_bytes)
 }
 
-/// Repeats each trial of the pressed state on the targets of each bound. The targets of the first
-/// bound follow the targets without a bound, and those of every other bound follow those of the
-/// bound before. Controls are left out, because they have no bound.
+/// Repeats each trial of the pressed state on the targets of each bound. The record has the
+/// `unbounded` targets without a bound first, then the targets of the first bound, and so on.
+/// Controls are left out, because they have no bound.
 pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> Plan {
     let budget = match plan.rules.budget {
         Budget::Advised(time) => Budget::Advised(time_with_bounds(time, plan.states.len(), bounds)),
         firm @ Budget::Firm(_) => firm,
     };
-    let numbers = |target: TargetIndex| (1..=bounds).map(move |bound| target.under(bound, unbounded));
+    let numbers =
+        |target: TargetIndex| (1..=bounds).map(move |bound| target.under_condition(bound, unbounded));
     let is_pressed = |trial: &Trial| trial.state == CacheState::Pressed;
     let (mut trials, mut absent) = (Vec::new(), Vec::new());
     for planned in plan.trials {
         if !is_pressed(&planned.trial) {
             trials.push(planned);
-        } else if planned.trial.start == Start::EachReading {
+        } else if planned.trial.start == StartMode::EachReading {
             let reason = "its contender is started before each reading, so its untimed readings cannot make \
                           the state under a bound steady"
                 .to_owned();
@@ -284,7 +293,7 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
             trials.extend(numbers(planned.trial.target).map(|target| planned.on_target(target)));
         }
     }
-    absent.extend(plan.absent);
+    absent.extend(plan.absent_trials);
     let absent_on_each = |(trial, outcome): (Trial, Outcome)| {
         if !is_pressed(&trial) {
             return vec![(trial, outcome)];
@@ -293,7 +302,8 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
         numbers(trial.target).map(on).collect()
     };
     let absent = absent.into_iter().flat_map(absent_on_each).collect();
-    let mut plan = Plan { trials, absent, rules: Rules { budget, ..plan.rules }, states: plan.states };
+    let mut plan =
+        Plan { trials, absent_trials: absent, rules: Rules { budget, ..plan.rules }, states: plan.states };
     plan.number_trials();
     plan
 }
@@ -301,14 +311,14 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
 /// The plan of a run that goes on without its bounds: the trials under bounds are unavailable for
 /// this reason, and the budget is that of the other states.
 fn plan_without_bounds(plan: Plan, budget: Budget, reason: &str) -> Plan {
-    let Plan { trials, absent, rules, states } = plan;
+    let Plan { trials, absent_trials: absent, rules, states } = plan;
     let is_pressed = |planned: &PlannedTrial| planned.trial.state == CacheState::Pressed;
     let (pressed, trials): (Vec<_>, Vec<_>) = trials.into_iter().partition(is_pressed);
     let unavailable =
         |planned: PlannedTrial| (planned.trial, Outcome::Unavailable { reason: reason.to_owned() });
     let absent = pressed.into_iter().map(unavailable).chain(absent).collect();
     let states = states.into_iter().filter(|state| *state != CacheState::Pressed).collect();
-    let mut plan = Plan { trials, absent, rules: Rules { budget, ..rules }, states };
+    let mut plan = Plan { trials, absent_trials: absent, rules: Rules { budget, ..rules }, states };
     plan.number_trials();
     plan
 }
@@ -323,7 +333,7 @@ fn time_with_bounds(time: Nanos, states: usize, bounds: usize) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_measure::plan::testing::{COLD, plan, rules_of_runs};
+    use readlab_measure::plan::testing::{COLD, plan, rules_for_readings};
     use readlab_model::target::TargetKind;
     use readlab_model::target::device::ReadAhead;
     use readlab_model::target::places::{Pattern, PlacesFacts, RangesFacts};
@@ -348,17 +358,17 @@ mod tests {
     #[test]
     fn pressed_trials_are_repeated_on_the_targets_of_each_bound_and_others_are_not() {
         let mut plan =
-            plan(rules_of_runs(1), &[("a", COLD), ("device", PRESSED), ("a", PRESSED), ("b", PRESSED)]);
+            plan(rules_for_readings(1), &[("a", COLD), ("device", PRESSED), ("a", PRESSED), ("b", PRESSED)]);
         plan.trials[3].trial.target = TargetIndex::new(1);
         plan.rules.budget = Budget::Advised(Nanos(10));
         let absent = Outcome::Unavailable { reason: String::new() };
-        plan.absent.push((plan.trials[2].trial.clone(), absent));
+        plan.absent_trials.push((plan.trials[2].trial.clone(), absent));
         let plan = plan_under_bounds(plan, 2, 3);
         let shown: Vec<(&str, TargetIndex)> =
             plan.trials.iter().map(|it| (it.trial.method(), it.trial.target)).collect();
         let right = [("a", 0), ("a", 2), ("a", 4), ("a", 6), ("b", 3), ("b", 5), ("b", 7)];
         assert_eq!(shown, right.map(|(method, target)| (method, TargetIndex::new(target))));
-        let absent: Vec<TargetIndex> = plan.absent.iter().map(|(trial, _)| trial.target).collect();
+        let absent: Vec<TargetIndex> = plan.absent_trials.iter().map(|(trial, _)| trial.target).collect();
         assert_eq!(absent, [2, 4, 6].map(TargetIndex::new));
         assert_eq!(
             plan.rules.budget,
@@ -371,8 +381,8 @@ mod tests {
 
     #[test]
     fn where_no_bound_can_be_made_the_bounds_of_a_suite_are_unavailable_and_the_rest_goes_on() {
-        let mut plan = plan(rules_of_runs(1), &[("a", COLD), ("a", PRESSED), ("b", PRESSED)]);
-        plan.trials[2].trial.start = Start::EachReading;
+        let mut plan = plan(rules_for_readings(1), &[("a", COLD), ("a", PRESSED), ("b", PRESSED)]);
+        plan.trials[2].trial.start = StartMode::EachReading;
         let budget = Budget::Advised(Nanos(10));
         plan.rules.budget = budget;
         let plan = plan_without_bounds(plan_under_bounds(plan, 1, 2), budget, "no group");
@@ -382,10 +392,11 @@ mod tests {
             (vec![TargetIndex::new(0)], vec![COLD], budget)
         );
         let absent: Vec<(&str, TargetIndex, u64)> =
-            plan.absent.iter().map(|(it, _)| (it.method(), it.target, it.index.into())).collect();
+            plan.absent_trials.iter().map(|(it, _)| (it.method(), it.target, it.index.into())).collect();
         let right = [("a", 1, 1), ("a", 2, 2), ("b", 1, 3), ("b", 2, 4)];
         assert_eq!(absent, right.map(|(method, target, index)| (method, TargetIndex::new(target), index)));
-        let reasons: Vec<&str> = plan.absent.iter().filter_map(|(_, outcome)| outcome.reason()).collect();
+        let reasons: Vec<&str> =
+            plan.absent_trials.iter().filter_map(|(_, outcome)| outcome.reason()).collect();
         assert_eq!(reasons[..2], ["no group"; 2]);
         assert!(reasons[2].starts_with("its contender is started before each reading"), "the nearer reason");
     }
@@ -394,7 +405,7 @@ mod tests {
     fn what_is_in_memory_anyway_or_never_in_the_page_cache_has_no_pressed_state() {
         let layer = |kind| Layer::new(kind, "");
         let overlay_on = |kind| [layer(LayerKind::Overlay), layer(LayerKind::File), layer(kind)];
-        let own_cache = layer(LayerKind::Filesystem).with_remaining_cache("its own", "it is beside");
+        let own_cache = layer(LayerKind::Filesystem).with_unevictable_cache("its own", "it is beside");
         let overlay_on_own_cache = [layer(LayerKind::Overlay), layer(LayerKind::File), own_cache];
         let two_overlays_on_memory = [LayerKind::Overlay, LayerKind::File, LayerKind::Overlay]
             .into_iter()
@@ -431,7 +442,8 @@ mod tests {
 
     #[test]
     fn a_read_ahead_that_cannot_be_set_is_a_caution_and_one_that_is_there_is_none() {
-        let read_ahead = |bytes| ReadAhead { bytes, setting: "/no-such-folder/read_ahead_kb".to_owned() };
+        let read_ahead =
+            |bytes| ReadAhead { bytes, setting_path: "/no-such-folder/read_ahead_kb".to_owned() };
         let first = TargetIndex::new(0);
         let with_one = |facts: TargetFacts| -> Targets<TargetFacts> { [facts].into_iter().collect() };
         let facts = |bytes| {
@@ -466,14 +478,20 @@ mod tests {
         let page = page_bytes();
         let places = |block_bytes, distinct, file_bytes| {
             let (pattern, reads) = (Pattern::Random, 100);
-            let kind = TargetKind::Places(PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes });
+            let kind = TargetKind::Places(PlacesFacts {
+                pattern,
+                block_bytes,
+                read_count: reads,
+                distinct_blocks: distinct,
+                file_bytes,
+            });
             TargetFacts { size_bytes: reads * block_bytes, kind, ..TargetFacts::default() }
         };
         let ranges = |pages_bytes, file_bytes| {
             let ranges = RangesFacts {
-                list: "-".to_owned(),
+                list_path: "-".to_owned(),
                 is_sorted: false,
-                reads: 3,
+                read_count: 3,
                 shortest_bytes: 1,
                 longest_bytes: 9,
                 repeated_bytes: 4,
@@ -542,12 +560,16 @@ mod tests {
 
     #[test]
     fn a_contender_that_is_started_for_each_reading_has_no_bound() {
-        let mut plan = plan(rules_of_runs(1), &[("a", PRESSED)]);
-        plan.trials[0].trial.start = Start::EachReading;
+        let mut plan = plan(rules_for_readings(1), &[("a", PRESSED)]);
+        plan.trials[0].trial.start = StartMode::EachReading;
         let plan = plan_under_bounds(plan, 1, 1);
         assert!(plan.trials.is_empty());
         assert!(
-            plan.absent[0].1.reason().unwrap().starts_with("its contender is started before each reading")
+            plan.absent_trials[0]
+                .1
+                .reason()
+                .unwrap()
+                .starts_with("its contender is started before each reading")
         );
     }
 }

@@ -39,17 +39,17 @@ use readlab_measure::interface::Sink;
 use readlab_measure::memory_bound::MemoryControl;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::{InspectPlan, picture_file};
-use readlab_measure::search::Tuning;
+use readlab_measure::search::SearchPlan;
 use readlab_measure::settings::SettingControl;
 use readlab_measure::target::CacheControl;
 use readlab_model::target::Targets;
-use readlab_record::{Record, Requested, RunKind};
+use readlab_record::{Record, RequestedName, RunKind};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::server::Server;
 use readlab_system::folder::output_file::{self, OutputFile};
 use readlab_targets::target::Target;
 use recorder::Recorder;
-pub use resume::{FirstLines, InterruptedRun};
+pub use resume::{InterruptedRun, SharedRunFacts};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use sweep::run::Sweep;
@@ -63,19 +63,19 @@ pub struct Experiment {
     opening: OpeningLines,
     targets: Targets<KnownTarget>,
     /// The cache control of each target, which makes and proves its cache state.
-    caches: Vec<CacheControl>,
+    cache_controls: Vec<CacheControl>,
     /// Servers of files over HTTP; they run until they are dropped.
     servers: Vec<Server>,
     contenders: Rc<Contenders>,
     plan: Plan,
     procedure: Procedure,
-    inspect: InspectPlan,
-    requested_names: Vec<Requested>,
+    inspect_plan: InspectPlan,
+    requested_names: Vec<RequestedName>,
     reader_group: ReaderGroup,
     /// The control of the settings of the system; `None` if the run races no values of settings.
-    settings: Option<SettingControl>,
+    setting_control: Option<SettingControl>,
     /// The control groups of trials that are read under a bound on memory; `None` without bounds.
-    memory: Option<MemoryControl>,
+    memory_control: Option<MemoryControl>,
     begun: Instant,
     /// Time that a resumed run had taken when it was interrupted; zero for a new run.
     earlier_elapsed: Duration,
@@ -95,7 +95,7 @@ enum Rounds {
     /// The rounds after the part of the run that this record holds.
     Resumed(Box<Record>),
     /// Rounds that search for the fastest candidates, then rounds that measure these.
-    Search(Box<Tuning>),
+    Search(Box<SearchPlan>),
 }
 
 impl Experiment {
@@ -104,7 +104,7 @@ impl Experiment {
     }
 
     /// The names that the user expects to see measured.
-    pub fn requested_names(&self) -> Vec<Requested> {
+    pub fn requested_names(&self) -> Vec<RequestedName> {
         self.requested_names.clone()
     }
 
@@ -121,13 +121,14 @@ impl Experiment {
     }
 
     fn check_flame_graphs(&mut self) -> anyhow::Result<()> {
-        let Some(paths) = self.inspect.flame_graphs.as_mut().filter(|paths| paths.folder.is_dir()) else {
+        let Some(paths) = self.inspect_plan.flame_graphs.as_mut().filter(|paths| paths.folder.is_dir())
+        else {
             return Ok(());
         };
         let pictures = paths.picture_paths(self.plan.trials.iter().map(|planned| &planned.trial));
         let files: Vec<OutputFile> = pictures.iter().map(|file| picture_file(file)).collect();
         for known in &self.targets {
-            paths.inputs.extend(known.target.backing_files(&output_file::names(&files))?);
+            paths.inputs.extend(known.target.backing_files(&output_file::file_names(&files))?);
         }
         output_file::check(&files, &paths.inputs)?;
         Ok(())

@@ -10,9 +10,9 @@ use clap::{Args, Command, FromArgMatches};
 use readlab_model::target::ServerOptions;
 use readlab_model::trial::{COMMAND, Params, Work};
 use readlab_model::units::Nanos;
-use readlab_record::{CommandRules, Locations};
+use readlab_record::{CommandRules, LocationOptions};
 use readlab_suite::StateChoice;
-use readlab_suite::parameter_space::Space;
+use readlab_suite::parameter_space::ParameterSpace;
 use readlab_system::terminal::printable::display_path;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -27,22 +27,22 @@ pub struct UserOptions {
     pub selection: SelectionOptions,
     /// The gaps in bytes up to which ranges of a list are merged, one trial for each gap; empty if
     /// methods decide.
-    pub merge_gaps: Vec<u64>,
+    pub merge_gaps_bytes: Vec<u64>,
     /// Whether trials take part that a suite keeps for `--all`.
     pub takes_all_trials: bool,
     /// Whether the commands decode the target, which is an archive.
-    pub commands_decode: bool,
+    pub has_decoding_commands: bool,
     pub reader_group: ReaderGroup,
     /// The bounds on memory under which trials are read, beside the other cache states.
-    pub memory: MemoryBounds,
+    pub memory_bounds: MemoryBounds,
     /// How several targets of one run are compared as locations; `None` if the run has one target,
     /// alone or in several forms.
-    pub locations: Option<Locations>,
+    pub locations: Option<LocationOptions>,
     /// Whether the files of a tree are raced in groups by size, too.
     pub races_size_groups: bool,
-    pub inspect: InspectOptions,
+    pub inspection: InspectOptions,
     /// The settings that are searched; `None` if every trial is measured.
-    pub space: Option<Space>,
+    pub space: Option<ParameterSpace>,
     pub server: ServerOptions,
     pub is_quiet: bool,
 }

@@ -10,7 +10,7 @@ use readlab_model::target::TargetIndex;
 use readlab_model::units::Bytes;
 use readlab_record::{Limit, LimitKind, LimitUnit};
 use readlab_system::interface;
-use readlab_system::program::{self, CommandLine, ReadError};
+use readlab_system::program::{self, CommandLine, ProgramError};
 use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::web::RemoteTarget;
 use serde_json::{Deserializer, Value};
@@ -36,7 +36,7 @@ const FIO_EXTRA_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The block size and the queue depth with which fio reads.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FioPoint {
+pub(super) struct FioJob {
     pub(super) block_bytes: u64,
     /// Number of reads in flight.
     pub(super) queue_depth: u64,
@@ -45,10 +45,10 @@ pub(super) struct FioPoint {
 /// Fio's median read rate with this block size and queue depth: sequential reads through io_uring
 /// with O_DIRECT, of a file that is opened read-only. If `time` is too short for whole readings,
 /// each reading ends early.
-pub(super) fn fio_limit(
+pub(super) fn measure_fio_limit(
     path: &Path,
     target: TargetIndex,
-    point: FioPoint,
+    point: FioJob,
     time: Option<Duration>,
 ) -> anyhow::Result<Limit> {
     let each = time.map(|time| time / FIO_READINGS as u32);
@@ -56,12 +56,12 @@ pub(super) fn fio_limit(
     ensure!(!is_too_short, "the time for the whole run was used up");
     // Fio's own start and end belong to the time of each reading.
     let reading = each.map_or(FIO_READING_TIME_MAX, |each| each - FIO_READING_TIME_MIN / 2);
-    let FioPoint { block_bytes, queue_depth } = point;
+    let FioJob { block_bytes, queue_depth } = point;
     let rates = (0..FIO_READINGS).map(|_| measure_rate_once(path, point, reading));
     let samples = rates.collect::<anyhow::Result<Vec<u64>>>()?;
     let mut sorted = samples.clone();
     sorted.sort_unstable();
-    let name = format!("fio@buffer={},depth={queue_depth}", Bytes(block_bytes).exact());
+    let name = format!("fio@buffer={},depth={queue_depth}", Bytes(block_bytes).exact_text());
     let how = "fio: io_uring, O_DIRECT, sequential; its own rate, after our rounds";
     Ok(Limit {
         value: sorted[FIO_READINGS / 2],
@@ -83,13 +83,13 @@ fn limit_without_rate(kind: LimitKind, name: String, target: TargetIndex, how: &
         value: 0,
         ci95: None,
         samples: Vec::new(),
-        how: how.to_owned(),
+        how_measured: how.to_owned(),
     }
 }
 
 /// Reads the whole file once, or as much as the time allows; returns bytes per second.
-fn measure_rate_once(path: &Path, point: FioPoint, time: Duration) -> anyhow::Result<u64> {
-    let FioPoint { block_bytes, queue_depth } = point;
+fn measure_rate_once(path: &Path, point: FioJob, time: Duration) -> anyhow::Result<u64> {
+    let FioJob { block_bytes, queue_depth } = point;
     let fixed = ["--name=readlab", "--readonly", "--rw=read", "--direct=1", "--ioengine=io_uring"];
     let fixed = fixed.into_iter().chain(["--output-format=json", "--allow_file_create=0"]);
     // Fio separates file names by colons.
@@ -106,7 +106,7 @@ fn measure_rate_once(path: &Path, point: FioPoint, time: Duration) -> anyhow::Re
     let mut printed = tempfile::tempfile().map_err(not_started)?;
     let ended = program::run_to_end(&line, Path::new("."), &printed, time + FIO_EXTRA_TIME_MAX);
     let status = ended.map_err(|error| match error {
-        ReadError::Io(cause) => not_started(cause),
+        ProgramError::Io(cause) => not_started(cause),
         error => anyhow!("fio: {error}"),
     })?;
     if !status.success() {
@@ -115,7 +115,7 @@ fn measure_rate_once(path: &Path, point: FioPoint, time: Duration) -> anyhow::Re
     }
     let mut said = Vec::new();
     let read = printed.rewind().and_then(|()| printed.read_to_end(&mut said));
-    read.map_err(|cause| anyhow!("fio: {}", ReadError::Io(cause)))?;
+    read.map_err(|cause| anyhow!("fio: {}", ProgramError::Io(cause)))?;
     parse_read_rate(&String::from_utf8_lossy(&said))
 }
 
@@ -157,9 +157,13 @@ mod tests {
 
     #[test]
     fn without_time_fio_is_not_started() {
-        let point = FioPoint { block_bytes: 4096, queue_depth: 1 };
-        let found =
-            fio_limit(Path::new("/no/such/file"), TargetIndex::new(0), point, Some(Duration::from_secs(1)));
+        let point = FioJob { block_bytes: 4096, queue_depth: 1 };
+        let found = measure_fio_limit(
+            Path::new("/no/such/file"),
+            TargetIndex::new(0),
+            point,
+            Some(Duration::from_secs(1)),
+        );
         assert_eq!(found.unwrap_err().to_string(), "the time for the whole run was used up");
     }
 

@@ -7,7 +7,7 @@
 use crate::experiment::planner::MethodPattern;
 use readlab_catalog::language::Languages;
 use readlab_model::trial::{COMMAND, TrialId};
-use readlab_record::{EndReason, Outcome, Record, Requested, TrialRecord};
+use readlab_record::{EndReason, Outcome, Record, RequestedName, TrialRecord};
 use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 
@@ -20,9 +20,9 @@ const EXIT_NOT_MEASURED: u8 = 2;
 
 /// The exit code of a run. The reasons for it are printed to standard error. The code is that of
 /// the signal if the user interrupted the run; 2 if a hook of a command failed, a rank of a fleet
-/// was lost or nothing was measured; 1 if a trial failed or was refused, the target changed or
-/// something requested did not take part; otherwise 0.
-pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
+/// was lost, or nothing was measured and no failed trial explains that; 1 if a trial failed or was
+/// refused, the target changed or something requested did not take part; otherwise 0.
+pub fn exit_code(record: &Record, requested: &[RequestedName]) -> u8 {
     let failed_or_refused =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
     let is_spoiled = record.trials.iter().any(|trial| failed_or_refused(&trial.outcome));
@@ -38,10 +38,10 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         notice::show(format!("the run ended early: {why}"));
         return EXIT_NOT_MEASURED;
     }
-    let missing: Vec<(&Requested, String)> =
+    let missing: Vec<(&RequestedName, String)> =
         requested.iter().filter_map(|it| Some((it, why_absent(it, record)?))).collect();
     if let Some(reason) = why_nothing_measured(record, requested) {
-        let failed = |it: &Requested| {
+        let failed = |it: &RequestedName| {
             record
                 .trials
                 .iter()
@@ -87,21 +87,23 @@ fn has_only_controls(record: &Record) -> bool {
     record.trials.iter().all(|it| it.trial.is_control())
 }
 
-/// Why nothing was measured; `None` if something was. Requested trials explain it before trials
-/// that were not requested.
-fn why_nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> {
+/// Why nothing was measured; `None` if something was. The reasons of requested trials take
+/// precedence over those of other trials.
+fn why_nothing_measured(record: &Record, requested: &[RequestedName]) -> Option<String> {
     let trials_for_user = || trials_for_user(record);
     // A limit that fio measured has no trial.
     let is_limit_measured = || record.limits.iter().any(|limit| !limit.samples.is_empty());
-    let is_searched = |state| trials_for_user().any(|it| it.trial.state == state && !it.searched.is_empty());
+    let is_searched =
+        |state| trials_for_user().any(|it| it.trial.state == state && !it.search_samples.is_empty());
     // Readings of a search only choose candidates and are no result; readings of the reference in a
     // search are no result either.
-    let is_result =
-        |it: &TrialRecord| it.is_measured() && (!it.searched.is_empty() || !is_searched(it.trial.state));
+    let is_result = |it: &TrialRecord| {
+        it.is_measured() && (!it.search_samples.is_empty() || !is_searched(it.trial.state))
+    };
     if trials_for_user().any(is_result) || has_only_controls(record) && is_limit_measured() {
         return None;
     }
-    let searched: usize = trials_for_user().map(|it| it.searched.len()).sum();
+    let searched: usize = trials_for_user().map(|it| it.search_samples.len()).sum();
     let words = |(reason, only): (&str, Option<&TrialId>)| match only {
         Some(id) => format!("{id}: {reason}"),
         None => reason.to_owned(),
@@ -153,12 +155,12 @@ fn most_common_reason<'a>(
 
 /// Whether a trial has valid readings, of a search or not.
 fn has_valid_readings(it: &TrialRecord) -> bool {
-    it.is_accepted() && !(it.samples.is_empty() && it.searched.is_empty())
+    it.is_accepted() && !(it.samples.is_empty() && it.search_samples.is_empty())
 }
 
 /// Why something requested did not take part; `None` if it did, in any cache state and with any
 /// scan.
-fn why_absent(requested: &Requested, record: &Record) -> Option<String> {
+fn why_absent(requested: &RequestedName, record: &Record) -> Option<String> {
     let trials: Vec<&TrialRecord> =
         record.trials.iter().filter(|it| request_means_trial(requested, record, it)).collect();
     if trials.iter().any(|it| has_valid_readings(it)) {
@@ -168,7 +170,7 @@ fn why_absent(requested: &Requested, record: &Record) -> Option<String> {
     let of_trial = of_trial.map(|(reason, _)| reason.to_owned());
     let languages = Languages::of_record(record);
     let contender = match requested {
-        Requested::Language(name) => languages.contender_of(name),
+        RequestedName::Language(name) => languages.contender_of(name),
         other => requested_contender(other),
     };
     let of_contender = || {
@@ -178,12 +180,14 @@ fn why_absent(requested: &Requested, record: &Record) -> Option<String> {
     match of_trial.or_else(of_contender) {
         Some(reason) => Some(reason),
         // The trials are for other targets, or the user's options exclude them.
-        None if matches!(requested, Requested::Trial(_) | Requested::Contender(_)) && trials.is_empty() => {
+        None if matches!(requested, RequestedName::Trial(_) | RequestedName::Contender(_))
+            && trials.is_empty() =>
+        {
             None
         }
         None if trials.is_empty() && matches!(record.end, None | Some((EndReason::Settled, _))) => {
             Some(match requested {
-                Requested::Language(_) => {
+                RequestedName::Language(_) => {
                     "none of its ways of reading is for this target and this work".to_owned()
                 }
                 _ => "no trial of this run is called so".to_owned(),
@@ -197,7 +201,7 @@ fn why_absent(requested: &Requested, record: &Record) -> Option<String> {
 }
 
 /// Whether something that the user requested means this trial.
-fn request_means_trial(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
+fn request_means_trial(requested: &RequestedName, record: &Record, it: &TrialRecord) -> bool {
     let trial = &it.trial;
     let is_named = |name: &str| {
         TrialId::parse_written(name).is_ok_and(|id| {
@@ -207,27 +211,27 @@ fn request_means_trial(requested: &Requested, record: &Record, it: &TrialRecord)
         })
     };
     match requested {
-        Requested::Command(words) => is_named(&format!("{COMMAND}/{words}")),
+        RequestedName::Command(words) => is_named(&format!("{COMMAND}/{words}")),
         // A command may contain characters of a glob, so its name is compared first.
-        Requested::Method(name) if trial.contender() == COMMAND && is_named(name) => true,
-        Requested::Method(glob) => {
+        RequestedName::Method(name) if trial.contender() == COMMAND && is_named(name) => true,
+        RequestedName::Method(glob) => {
             MethodPattern::parse(glob).is_ok_and(|pattern| pattern.matches_trial(&trial.id))
         }
-        Requested::Reference(name) | Requested::Trial(name) => is_named(name),
-        Requested::Contender(name) => trial.contender() == name,
-        Requested::Language(name) => {
+        RequestedName::Reference(name) | RequestedName::Trial(name) => is_named(name),
+        RequestedName::Contender(name) => trial.contender() == name,
+        RequestedName::Language(name) => {
             !trial.is_control() && Languages::of_record(record).language_of(trial.contender()) == name
         }
     }
 }
 
-fn requested_contender(requested: &Requested) -> &str {
+fn requested_contender(requested: &RequestedName) -> &str {
     match requested {
-        Requested::Command(_) => COMMAND,
-        Requested::Method(name) | Requested::Reference(name) | Requested::Trial(name) => {
+        RequestedName::Command(_) => COMMAND,
+        RequestedName::Method(name) | RequestedName::Reference(name) | RequestedName::Trial(name) => {
             name.split('/').next().unwrap_or(name)
         }
-        Requested::Contender(name) | Requested::Language(name) => name,
+        RequestedName::Contender(name) | RequestedName::Language(name) => name,
     }
 }
 
@@ -237,14 +241,14 @@ mod tests {
     use readlab_model::sample::Sample;
     use readlab_model::trial::{CacheState, TrialIndex};
     use readlab_protocol::Cache;
-    use readlab_record::testing::{header, sized, trial};
+    use readlab_record::testing::{header, target_line_of_size, trial_line};
     use readlab_record::{Line, Record, WHILE_RACED_WORDS};
 
     #[test]
     fn a_search_without_fresh_readings_has_measured_nothing() {
         let mut record = Record::new(header());
-        record.add(sized(0, 1 << 20));
-        record.add(trial(0, "rust/read/memchr", CacheState::Cold, Cache::Through));
+        record.add(target_line_of_size(0, 1 << 20));
+        record.add(trial_line(0, "rust/read/memchr", CacheState::Cold, Cache::Through));
         let reading =
             |rung| Line::Sample(Box::new(Sample { trial: TrialIndex::new(0), rung, ..Sample::default() }));
         record.add(reading(Some(0)));
@@ -255,13 +259,13 @@ mod tests {
         assert_eq!(why_nothing_measured(&record, &[]), None);
     }
 
-    /// A record of trials, each with the number of its readings in a search, of its fresh readings,
-    /// and its outcome.
-    fn record(trials: &[(u32, u32, Option<Outcome>)], end: EndReason) -> Record {
+    /// A record of trials: for each, the number of its readings in a search, the number of its fresh
+    /// readings, and its outcome.
+    fn record_of_trials(trials: &[(u32, u32, Option<Outcome>)], end: EndReason) -> Record {
         let mut record = Record::new(header());
-        record.add(sized(0, 1 << 20));
+        record.add(target_line_of_size(0, 1 << 20));
         for (index, (searched, fresh, outcome)) in trials.iter().enumerate() {
-            record.add(trial(index, &format!("c{index}/read"), CacheState::Cold, Cache::Through));
+            record.add(trial_line(index, &format!("c{index}/read"), CacheState::Cold, Cache::Through));
             let trial = TrialIndex::new(index);
             let rungs = (0..*searched).map(Some).chain((0..*fresh).map(|_| None));
             rungs.for_each(|rung| {
@@ -284,11 +288,11 @@ mod tests {
             &[(0, 0, failed()), (1, 0, None)],
             &[(0, 3, measured()), (1, 0, None)],
         ] {
-            let record = record(trials, EndReason::Budget);
+            let record = record_of_trials(trials, EndReason::Budget);
             assert_eq!(exit_code(&record, &[]), EXIT_NOT_MEASURED, "{trials:?}");
             assert!(why_nothing_measured(&record, &[]).unwrap().contains("of the search"), "{trials:?}");
         }
-        let found = record(&[(0, 3, measured()), (1, 3, measured())], EndReason::Budget);
+        let found = record_of_trials(&[(0, 3, measured()), (1, 3, measured())], EndReason::Budget);
         assert_eq!(exit_code(&found, &[]), 0);
     }
 
@@ -296,15 +300,16 @@ mod tests {
     fn the_reason_is_that_of_most_trials_and_of_what_the_user_named() {
         let absent = |reason: &str| Some(Outcome::Unavailable { reason: reason.to_owned() });
         let trials = ["past the cache", "no time", "no time", "no program"].map(|why| (0, 0, absent(why)));
-        let some = record(&trials, EndReason::Settled);
-        let method = |name: &str| Requested::Method(name.to_owned());
-        let why = |requested: &[Requested]| why_nothing_measured(&some, requested).unwrap();
+        let some = record_of_trials(&trials, EndReason::Settled);
+        let method = |name: &str| RequestedName::Method(name.to_owned());
+        let why = |requested: &[RequestedName]| why_nothing_measured(&some, requested).unwrap();
         assert_eq!(why(&[]), "no time", "it concerns two trials");
         assert_eq!(why(&[method("c3/read")]), "c3/read: no program", "no bystander is named");
         assert_eq!(why_absent(&method("*/read"), &some).unwrap(), "no time");
         // The run ended before the second trial was read.
         let change = format!("f grew {WHILE_RACED_WORDS}");
-        let mut changed = record(&[(0, 0, absent("past the cache")), (0, 0, None)], EndReason::TargetChanged);
+        let mut changed =
+            record_of_trials(&[(0, 0, absent("past the cache")), (0, 0, None)], EndReason::TargetChanged);
         changed.warnings.push(change.clone());
         assert_eq!(why_absent(&method("*/read"), &changed), Some(change));
     }
@@ -313,11 +318,11 @@ mod tests {
     fn the_exit_code_is_1_if_all_trials_failed_and_2_if_some_were_never_read() {
         let failed = || Some(Outcome::Failed { reason: "no".to_owned() });
         let absent = Some(Outcome::Unavailable { reason: "no time".to_owned() });
-        let all = record(&[(0, 0, failed()), (0, 0, failed())], EndReason::Settled);
+        let all = record_of_trials(&[(0, 0, failed()), (0, 0, failed())], EndReason::Settled);
         assert_eq!(exit_code(&all, &[]), EXIT_TRIAL_FAILED);
-        let some = record(&[(0, 0, failed()), (0, 0, absent)], EndReason::Settled);
+        let some = record_of_trials(&[(0, 0, failed()), (0, 0, absent)], EndReason::Settled);
         assert_eq!(exit_code(&some, &[]), EXIT_NOT_MEASURED);
-        let named = [Requested::Method("c0/read".to_owned())];
+        let named = [RequestedName::Method("c0/read".to_owned())];
         assert_eq!(exit_code(&some, &named), EXIT_TRIAL_FAILED);
     }
 }

@@ -2,10 +2,10 @@
 //! names that the user expects to see measured.
 
 use super::config::RunConfig;
-use crate::live::Live;
+use crate::live::LiveView;
 use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_model::trial::{COMMAND, Transport};
-use readlab_record::Requested;
+use readlab_record::RequestedName;
 use readlab_roster::discovery::{Contenders, DiscoveryStep, Participation};
 use readlab_system::terminal::notice;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub fn discover(
     config: &RunConfig,
     transports: &BTreeSet<Transport>,
-    live: &Live,
+    live: &LiveView,
 ) -> anyhow::Result<Contenders> {
     let roster = Roster::with_user_rosters(&config.user.selection.rosters)?;
     let participation = |entry: &RosterEntry| participation(config, transports, entry);
@@ -24,18 +24,19 @@ pub fn discover(
 /// How a contender takes part. The user's rosters request their contenders, and any command of the
 /// user requests the contender that runs commands, whatever the target is.
 fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> Participation {
-    let is_own = entry.file.is_some() || entry.name == COMMAND && !config.user.selection.commands.is_empty();
+    let is_own =
+        entry.roster_path.is_some() || entry.name == COMMAND && !config.user.selection.commands.is_empty();
     if is_own || has_user_reference(config, &entry.name) {
-        return Participation::Built;
+        return Participation::AfterBuild;
     }
     let asks_servers = transports.iter().any(|over| over.has_server());
-    let has_target = asks_servers || !entry.asks_servers;
+    let has_target = asks_servers || !entry.is_server_only;
     if !has_target || !may_have_trial(config, transports, entry) {
         Participation::LeftOut
-    } else if entry.on_request && !is_named_by_user(config, &entry.name) {
-        Participation::AsBuilt
+    } else if entry.is_built_on_request && !is_named_by_user(config, &entry.name) {
+        Participation::IfBuilt
     } else {
-        Participation::Built
+        Participation::AfterBuild
     }
 }
 
@@ -43,7 +44,7 @@ fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &R
 pub(super) fn build_and_discover(
     roster: &Roster,
     participation: impl Fn(&RosterEntry) -> Participation,
-    live: &Live,
+    live: &LiveView,
     quiet: bool,
 ) -> Contenders {
     let show = |step: DiscoveryStep| match step {
@@ -62,7 +63,7 @@ pub(super) fn build_and_discover(
 
 /// Names that the user expects to see measured: names from the options and the suite file, and the
 /// contenders of the user's rosters, unless the user's methods exclude them.
-pub(super) fn requested_names(config: &RunConfig) -> Vec<Requested> {
+pub(super) fn requested_names(config: &RunConfig) -> Vec<RequestedName> {
     let built_in = Roster::built_in();
     let roster = Roster::with_user_rosters(&config.user.selection.rosters)
         .map(|roster| roster.entries)
@@ -70,7 +71,7 @@ pub(super) fn requested_names(config: &RunConfig) -> Vec<Requested> {
     let own = roster.into_iter().map(|entry| entry.name).filter(|name| built_in.entry(name).is_none());
     let meant =
         own.filter(|name| config.user.selection.methods.iter().any(|glob| may_match_contender(glob, name)));
-    config.requested_names.iter().cloned().chain(meant.map(Requested::Contender)).collect()
+    config.requested_names.iter().cloned().chain(meant.map(RequestedName::Contender)).collect()
 }
 
 /// Whether the user's reference is a trial of this contender.
@@ -78,14 +79,14 @@ fn has_user_reference(config: &RunConfig, contender: &str) -> bool {
     config
         .requested_names
         .iter()
-        .any(|named| matches!(named, Requested::Reference(trial) if is_trial_of(trial, contender)))
+        .any(|named| matches!(named, RequestedName::Reference(trial) if is_trial_of(trial, contender)))
 }
 
 /// Whether the user names a method or a trial of this contender, and not only a glob that matches
 /// its name.
 fn is_named_by_user(config: &RunConfig, contender: &str) -> bool {
     config.requested_names.iter().any(|named| match named {
-        Requested::Method(name) | Requested::Trial(name) => is_trial_of(name, contender),
+        RequestedName::Method(name) | RequestedName::Trial(name) => is_trial_of(name, contender),
         _ => false,
     })
 }
@@ -141,7 +142,7 @@ mod tests {
         UserOptions { selection, ..UserOptions::default() }
     }
 
-    fn with_method(glob: &str) -> UserOptions {
+    fn options_with_method(glob: &str) -> UserOptions {
         options_with_selection(SelectionOptions {
             methods: vec![glob.to_owned()],
             ..SelectionOptions::default()
@@ -155,13 +156,13 @@ mod tests {
         let reference = options_with_selection(SelectionOptions { reference, ..SelectionOptions::default() });
         for (user, expected) in [
             (UserOptions::default(), Participation::LeftOut),
-            (all, Participation::AsBuilt),
-            (with_method("*/bstr"), Participation::AsBuilt),
-            (with_method("rust*/bstr"), Participation::AsBuilt),
-            (with_method("rust/*"), Participation::LeftOut),
-            (with_method("rust-crates/*"), Participation::Built),
-            (with_method("rust-crates/bstr@buffer=64KiB"), Participation::Built),
-            (reference, Participation::Built),
+            (all, Participation::IfBuilt),
+            (options_with_method("*/bstr"), Participation::IfBuilt),
+            (options_with_method("rust*/bstr"), Participation::IfBuilt),
+            (options_with_method("rust/*"), Participation::LeftOut),
+            (options_with_method("rust-crates/*"), Participation::AfterBuild),
+            (options_with_method("rust-crates/bstr@buffer=64KiB"), Participation::AfterBuild),
+            (reference, Participation::AfterBuild),
         ] {
             let named = format!("{:?} {:?}", user.selection.methods, user.selection.reference);
             assert_eq!(participation_in_race("rust-crates", user), expected, "{named}");
@@ -174,7 +175,7 @@ mod tests {
         let user = options_with_selection(SelectionOptions { commands, ..SelectionOptions::default() });
         for over in [Transport::File, Transport::Tree, Transport::Places, Transport::Http] {
             let found = participation_in("command", user.clone(), Suite::commands(), over);
-            assert_eq!(found, Participation::Built, "{over:?}");
+            assert_eq!(found, Participation::AfterBuild, "{over:?}");
         }
         let none = participation_in("command", UserOptions::default(), Suite::commands(), Transport::Tree);
         assert_eq!(none, Participation::LeftOut);
@@ -183,10 +184,10 @@ mod tests {
     #[test]
     fn other_contenders_are_built_for_every_race_that_may_need_them() {
         for (contender, user, expected) in [
-            ("c", UserOptions::default(), Participation::Built),
-            ("c", with_method("*/read"), Participation::Built),
-            ("c", with_method("go/*"), Participation::LeftOut),
-            ("rust-objects", with_method("*/get"), Participation::LeftOut),
+            ("c", UserOptions::default(), Participation::AfterBuild),
+            ("c", options_with_method("*/read"), Participation::AfterBuild),
+            ("c", options_with_method("go/*"), Participation::LeftOut),
+            ("rust-objects", options_with_method("*/get"), Participation::LeftOut),
         ] {
             assert_eq!(participation_in_race(contender, user), expected, "{contender}");
         }

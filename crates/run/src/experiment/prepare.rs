@@ -1,7 +1,7 @@
 //! Prepares an experiment from its configuration: serves and opens targets, finds expected answers,
 //! plans trials.
 
-use super::affordable::{self, PredictedReading};
+use super::affordable::{self, TimePrediction};
 use super::config::RunConfig;
 use super::deadline::{COPYING_STEP, Deadline};
 use super::header_lines::{NewRecord, OpeningLines};
@@ -16,12 +16,12 @@ use crate::experiment::planner::{
     self, LocationPlan, OptionsWithoutEffect, PlanError, ReadableTarget, ReadableTargets, TargetForm,
 };
 use anyhow::{Context, bail};
-use readlab_measure::cache::Eviction;
+use readlab_measure::cache::EvictionScope;
 use readlab_measure::inspect::profile;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
-use readlab_measure::search::Tuning;
-use readlab_model::target::content::SameBy;
+use readlab_measure::search::SearchPlan;
+use readlab_model::target::content::SameContentProof;
 use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{CacheState, Transport, TrialId, Work};
 use readlab_protocol::Archive;
@@ -29,7 +29,7 @@ use readlab_record::{Header, ReferenceCandidate};
 use readlab_roster::discovery::Contenders;
 use readlab_system::clock;
 use readlab_system::folder::FLAME_GRAPHS;
-use readlab_system::machine::memory::Memory;
+use readlab_system::machine::memory::MachineMemory;
 use readlab_system::memory::is_swap_on;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::{absolute_without_dot_dot, caution};
@@ -51,7 +51,7 @@ impl Experiment {
         let begun = now.checked_sub(examined.examination_time).unwrap_or(now);
         let config = &config.for_target_count(examined.targets.len());
         let (user, drop_caches) = (&config.user, config.user.sampling.drop_caches);
-        let ExaminedTargets { targets: mut examined, settings, .. } = examined;
+        let ExaminedTargets { targets: mut examined, setting_control: settings, .. } = examined;
         let servers = start_servers(&mut examined, &user.server)?;
         let open = |target| OpenTarget::open(target, drop_caches, config.finds_names());
         let mut targets = examined.into_iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
@@ -66,17 +66,21 @@ impl Experiment {
         let planned = reading.plan(config, contenders, &mut targets, &mut expected)?;
         let PlannedRun { mut plan, rounds, reference, reference_candidates } = planned;
         planner::mark_first_named(&mut plan, &participants::requested_names(config));
-        let (inspect, warning) = inspect_plan(&user.inspect, recorder.path())?;
-        let predicted =
-            PredictedReading { wall, cpu, run_elapsed: begun.elapsed(), has_inspection: inspect.inspects() };
+        let (inspect, warning) = inspect_plan(&user.inspection, recorder.path())?;
+        let predicted = TimePrediction {
+            wall,
+            cpu,
+            run_elapsed: begun.elapsed(),
+            has_inspection: inspect.has_inspections(),
+        };
         let left_out = match (&rounds, &user.reader_group) {
             (Rounds::All, ReaderGroup::One | ReaderGroup::Readers(_) | ReaderGroup::Settings(_)) => {
-                affordable::make_trials_wait(&mut plan, config, predicted)
+                affordable::fit_plan_to_time(&mut plan, config, predicted)
             }
             // The ranks of a fleet must plan alike, but each would predict another time.
             (_, ReaderGroup::Ranks(_)) | (Rounds::Resumed(_) | Rounds::Search(_), _) => None,
         };
-        let resume_plan = header_lines::resume_plan(config, &plan, &targets, &inspect);
+        let resume_plan = header_lines::new_resume_plan(config, &plan, &targets, &inspect);
         let header = header_lines::new_header(
             config.kind,
             plan.rules.seed,
@@ -90,13 +94,13 @@ impl Experiment {
         // Names in memory take none of the page cache.
         let is_cached = plan.states.contains(&CacheState::Warm) && !config.finds_names();
         let must_fit = user.locations.is_some() && is_cached;
-        let too_large = || caution::joint_memory_caution(&sizes_bytes, &Memory::read());
+        let too_large = || caution::joint_memory_caution(&sizes_bytes, &MachineMemory::read());
         let too_large = must_fit.then(too_large).flatten();
         let warnings = left_out.into_iter().chain(too_large).map(header_lines::warning_line);
         let mut other_lines: Vec<_> = participants.chain(warning).chain(warnings).collect();
         let (targets, caches) = split_known_targets(targets, expected);
         let (eviction, copying) =
-            (Eviction::of_run(drop_caches), Deadline::for_step(COPYING_STEP, &config.rules, begun));
+            (EvictionScope::of_run(drop_caches), Deadline::for_step(COPYING_STEP, &config.rules, begun));
         let mut arranged =
             user.reader_group.arrange(plan, targets, caches, settings, eviction, &|_| copying.check())?;
         if user.races_size_groups {
@@ -104,27 +108,28 @@ impl Experiment {
             arranged = arranged.with_size_groups(drop_caches, &deadline, recorder)?;
         }
         let is_search = matches!(rounds, Rounds::Search(_));
-        let (arranged, memory) = memory::arrange_bounds(arranged, &config.memory, is_search)?;
+        let (arranged, memory) = memory::arrange_bounds(arranged, &config.memory_bounds, is_search)?;
         if memory.is_some() {
-            let swap = memory::swap_warning(&config.memory, is_swap_on());
-            let each = memory::readers_warning(&config.memory, &user.reader_group);
+            let swap = memory::swap_warning(&config.memory_bounds, is_swap_on());
+            let each = memory::readers_warning(&config.memory_bounds, &user.reader_group);
             other_lines.extend(swap.into_iter().chain(each).map(header_lines::warning_line));
         }
-        let ArrangedTargets { targets, caches, facts, plan, settings } = arranged;
+        let ArrangedTargets { targets, cache_controls: caches, facts, plan, setting_control: settings } =
+            arranged;
         Ok(Experiment {
             kind: config.kind,
             opening: OpeningLines::New(Box::new(NewRecord { header, targets: facts, other_lines })),
             targets,
-            caches,
+            cache_controls: caches,
             servers,
             contenders: Rc::clone(contenders),
             plan,
             procedure: Procedure::Rounds(rounds),
-            inspect,
+            inspect_plan: inspect,
             requested_names: participants::requested_names(config),
             reader_group: user.reader_group.clone(),
-            settings,
-            memory,
+            setting_control: settings,
+            memory_control: memory,
             begun,
             earlier_elapsed: Duration::ZERO,
         })
@@ -150,9 +155,9 @@ impl PlannedRun {
         }
         // A search numbers its candidates, so the trials are repeated under the bounds before it is
         // planned.
-        let bounds = config.memory.bounds.len();
+        let bounds = config.memory_bounds.bounds.len();
         let plan = if bounds == 0 { plan } else { memory::plan_under_bounds(plan, targets, bounds) };
-        let tuning = Tuning::new(plan, candidates, reference.as_ref());
+        let tuning = SearchPlan::new(plan, candidates, reference.as_ref());
         let plan = tuning.plan.clone();
         PlannedRun { plan, rounds: Rounds::Search(Box::new(tuning)), reference, reference_candidates }
     }
@@ -186,8 +191,8 @@ impl FirstLocation<'_> {
         // `is_text` is about the decoded content, if there is one.
         let first_decodes = self.facts.decoded.as_ref().map(|decoded| decoded.archive);
         let both = self.facts.content(first_decodes).zip(facts.content(decodes));
-        let same_by = both.and_then(|(first, own)| own.same_by(&first));
-        let is_other_form = matches!(same_by, Some(SameBy::Answers | SameBy::TarFiles));
+        let same_by = both.and_then(|(first, own)| own.same_content_proof(&first));
+        let is_other_form = matches!(same_by, Some(SameContentProof::Answers | SameContentProof::TarFiles));
         (self.is_same_content_asserted || is_other_form).then_some(self.is_text)
     }
 }
@@ -219,8 +224,8 @@ impl<'a> PlanInputs<'a> {
                 is_part: target.target.part.is_some(),
                 has_only_ranges_read: remote.is_some_and(|remote| remote.ranges.is_some()),
                 is_encrypted: target.target.is_encrypted(),
-                answers_ranges: remote.is_none_or(|remote| remote.has_ranges),
-                other_walk: tree.and_then(|tree| tree.other_walk()),
+                answers_ranges: remote.is_none_or(|remote| remote.has_range_support),
+                other_walk: tree.and_then(|tree| tree.walk_difference()),
                 file_count: tree.map_or(1, |tree| tree.len() as u64),
                 ..ReadableTarget::plain(index, work)
             };
@@ -249,7 +254,7 @@ impl<'a> PlanInputs<'a> {
     ) -> anyhow::Result<Option<Archive>> {
         let (Some(target), Some(expected)) = (targets.first(), expected.first()) else { return Ok(None) };
         let own = user_archive(target, expected);
-        if self.config.user.commands_decode && own.is_none() {
+        if self.config.user.has_decoding_commands && own.is_none() {
             bail!("{}: --commands-decode is about an archive, and this is none", target.target.facts.path);
         }
         if let Some(archive) = own {
@@ -329,7 +334,7 @@ impl FirstReading<'_> {
             let planning = self.with_user_archive(planning, target, expected)?;
             let plan = planning.plan().and_then(|plan| plan.require_readings(|id| contenders.is_control(id)));
             plans.push(plan.with_context(|| path)?);
-            let (is_text, is_same_content_asserted) = (expected[0].is_text(), locations.same_content);
+            let (is_text, is_same_content_asserted) = (expected[0].is_text(), locations.asserts_same_content);
             // The first location is decoded by now.
             let facts = facts.get_or_init(|| target[0].target.facts.clone());
             first_location =
@@ -351,7 +356,7 @@ impl FirstReading<'_> {
     ) -> anyhow::Result<PlanInputs<'p>> {
         let Some(archive) = planning.add_user_archive(targets, expected)? else { return Ok(planning) };
         let (target, expected) = (&mut targets[0], &mut expected[0]);
-        if planning.plan()?.plan.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
+        if planning.plan()?.plan.trials.iter().any(|planned| planned.trial.decoded_format.is_some()) {
             let unreadable_reason =
                 target.decode_once(expected, archive, &self.deadline, self.recorder).err();
             let is_text = unreadable_reason.is_some() || expected.is_text();
@@ -361,8 +366,8 @@ impl FirstReading<'_> {
     }
 }
 
-/// Refuses an option that has no effect at any location, before an archive is decoded. Whether a
-/// content is text is unknown until then, so an option has an effect if it has one on text or on
+/// Refuses an option that has no effect at any location, before an archive is decoded. Until then it
+/// is unknown whether content is text, so it is enough if the option has an effect on text or on
 /// other content.
 fn refuse_options_without_effect(
     config: &RunConfig,

@@ -7,7 +7,7 @@
 use super::config::RunConfig;
 use super::recorder::Recorder;
 use super::targets::OpenTarget;
-use readlab_measure::hidden_cache::{PROBE_TIME, probe};
+use readlab_measure::hidden_cache::{PROBE_TIME_MAX, probe_hidden_cache};
 use readlab_measure::plan::{Budget, Rules};
 use readlab_measure::target::CacheControl;
 use readlab_model::target::hidden_cache::{HiddenCache, NotProbed};
@@ -16,7 +16,7 @@ use readlab_model::units::Nanos;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The probe may take at most the time that the user set, divided by this.
+/// The probe may take at most the time that the user set for the run or a trial, divided by this.
 const PROBE_TIME_DIVISOR: u32 = 10;
 
 pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget], recorder: &Recorder) {
@@ -34,16 +34,16 @@ pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget]
             recorder
                 .display()
                 .show_activity(&format!("reading parts of {path} twice, about 1 s, for a cache below"));
-            probe(target, cache, config.rules.seed)
+            probe_hidden_cache(target, cache, config.rules.seed)
         };
         target.facts.hidden_cache = Some(found);
     }
 }
 
-/// Whether the probe would take too much of the time that the user set for the run, or for a trial,
-/// which may be the only one.
+/// Whether the probe would take too much of the time that the user set for the run, or for a trial.
+/// The time of a trial counts, because the run may have only one trial.
 fn is_time_short(rules: &Rules) -> bool {
-    let is_time_short = |time: Nanos| Duration::from(time) < PROBE_TIME * PROBE_TIME_DIVISOR;
+    let is_time_short = |time: Nanos| Duration::from(time) < PROBE_TIME_MAX * PROBE_TIME_DIVISOR;
     is_time_short(rules.max_time) || matches!(rules.budget, Budget::Firm(time) if is_time_short(time))
 }
 

@@ -2,12 +2,12 @@
 //! view ([`crate::live`]). If another readlab starts, a warning goes to the record and to the
 //! terminal.
 
-use crate::live::Live;
-use crate::live::display::Display;
+use crate::live::LiveView;
+use crate::live::display::LiveDisplay;
 use readlab_measure::interface::{Sink, Step};
 use readlab_record::{Line, RecordError, RecordWriter};
 use readlab_system::folder::RunFolder;
-use readlab_system::instance::{self, Instance};
+use readlab_system::instance::{self, MeasuringLab};
 use readlab_system::terminal::notice;
 use std::cell::RefMut;
 use std::path::{Path, PathBuf};
@@ -18,20 +18,20 @@ const ENDED_BY_USER: &str = "the user ended the run, as if the time for it had b
 #[derive(Debug)]
 pub struct Recorder {
     writer: RecordWriter,
-    instance: Instance,
-    live: Live,
+    instance: MeasuringLab,
+    live: LiveView,
     is_ended_by_user: bool,
 }
 
 impl Recorder {
     /// Begins the record of a run; the file has no name until [`Recorder::publish`].
-    pub fn begin(folder: &RunFolder, live: Live) -> Result<Recorder, RecordError> {
-        Ok(Recorder::with_writer(RecordWriter::create(&folder.record())?, live))
+    pub fn begin(folder: &RunFolder, live: LiveView) -> Result<Recorder, RecordError> {
+        Ok(Recorder::with_writer(RecordWriter::create(&folder.record_path())?, live))
     }
 
-    pub fn with_writer(writer: RecordWriter, live: Live) -> Recorder {
+    pub fn with_writer(writer: RecordWriter, live: LiveView) -> Recorder {
         live.display().begin_run();
-        Recorder { writer, instance: Instance::begin(), live, is_ended_by_user: false }
+        Recorder { writer, instance: MeasuringLab::begin(), live, is_ended_by_user: false }
     }
 
     /// Gives the record its name, once its first lines are written.
@@ -49,11 +49,11 @@ impl Recorder {
         self.writer.withdraw()
     }
 
-    pub(super) fn live(&self) -> &Live {
+    pub(super) fn live(&self) -> &LiveView {
         &self.live
     }
 
-    pub(super) fn display(&self) -> RefMut<'_, Display> {
+    pub(super) fn display(&self) -> RefMut<'_, LiveDisplay> {
         self.live.display()
     }
 
@@ -74,9 +74,9 @@ impl Sink for Recorder {
     fn append(&mut self, line: Line) -> Result<(), RecordError> {
         // The first line must not have a warning before it.
         let is_first = matches!(line, Line::Header(_) | Line::Resumed(_));
-        let others = if is_first { Vec::new() } else { self.instance.newcomers() };
+        let others = if is_first { Vec::new() } else { self.instance.new_lab_pids() };
         for other in others {
-            let text = instance::warning(other);
+            let text = instance::concurrent_lab_warning(other);
             notice::show(&text);
             self.write(Line::Warning { text })?;
         }

@@ -1,6 +1,6 @@
 //! The rules of a run: number and time of readings, from the user's options and the suite. An
-//! option of the user takes precedence over the suite. Also the longest time that a suite takes if
-//! it is run as it was published.
+//! option of the user takes precedence over the suite. [`LongestRun`] is the longest time that a
+//! suite takes if it is run as it was published.
 //!
 //! [`readlab_measure::plan`] applies the rules to rounds.
 
@@ -46,21 +46,21 @@ pub(super) fn merge_rules(suite: &Suite, user: &SamplingOptions) -> anyhow::Resu
     let &SamplingOptions { warmup, fills, seed, .. } = user;
     // Published experiments read a fixed number of times, or for a fixed time.
     let precision = if suite.is_full { 0.0 } else { user.precision };
-    let counts = suite.counts.unwrap_or(1).max(1);
+    let counts = suite.counting_runs.unwrap_or(1).max(1);
     // A number of readings that the user sets applies to every trial.
     let is_counted = user.runs.is_some() || user.min_runs.is_some();
     let focus = if is_counted { Focus::Everything } else { suite.focus };
     let indifference = if focus == Focus::First { user.indifference } else { 0.0 };
     Ok(Rules {
-        warmup,
-        min_runs,
-        max_runs,
+        warmup_readings: warmup,
+        min_readings: min_runs,
+        max_readings: max_runs,
         max_time,
         precision,
-        fills,
+        min_fills: fills,
         budget,
         seed,
-        counts,
+        counting_runs: counts,
         focus,
         indifference,
     })
@@ -85,18 +85,19 @@ fn min_and_max_readings(suite: &Suite, user: &SamplingOptions) -> [u32; 2] {
 /// and methods are faster.
 const SLOW_BYTES_PER_S: u64 = 100_000_000;
 
-/// Assumed number of readings of a suite that does not give one.
-const DEFAULT_READINGS: u32 = 100;
+/// Assumed number of readings of each trial, if neither the user nor the suite gives one.
+const ASSUMED_READINGS_PER_TRIAL: u32 = 100;
 
-/// The whole run takes at most this many times the time of its readings; the rest is for starts of
-/// contenders, fills of the cache and evictions.
+/// The whole run is assumed to take at most this many times the time of its readings, because
+/// contenders are started, and the cache is filled and evicted.
 const WHOLE_RUN_FACTOR: u64 = 2;
 
-/// The longest time that a suite takes.
+/// The longest time that a suite takes, and what it is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongestRun {
     trial_count: u64,
     readings_per_trial: u32,
+    /// Total time of the timed readings of one trial.
     pub trial_time: Nanos,
     /// Total time of the timed readings.
     readings_time: Nanos,
@@ -106,7 +107,8 @@ pub struct LongestRun {
 
 impl LongestRun {
     pub fn of_suite(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<LongestRun> {
-        let readings_per_trial = user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(DEFAULT_READINGS);
+        let readings_per_trial =
+            user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(ASSUMED_READINGS_PER_TRIAL);
         let size_bytes = suite.corpus.map_or(0, |corpus| corpus.size_bytes);
         let slow_ns = u128::from(size_bytes) * u128::from(readings_per_trial) * 1_000_000_000
             / u128::from(SLOW_BYTES_PER_S);

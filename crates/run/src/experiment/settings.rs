@@ -1,8 +1,8 @@
-//! An experiment under settings of the system. Each combination of their values (a *point*) has its
-//! own targets in the record, and every trial is repeated on them.
+//! An experiment under settings of the system. Each combination of values of the settings (a
+//! *point*) has its own targets in the record, and every trial is repeated on these targets.
 
 use super::command_parameters;
-use super::template::check_line;
+use super::template::check_command_line;
 use super::together::{ArrangedTargets, repeat_trials};
 use crate::experiment::targets::KnownTarget;
 use anyhow::{Context, anyhow, ensure};
@@ -27,6 +27,7 @@ pub struct RacedSetting {
     set_by: SetBy,
 }
 
+/// What reads and sets a setting: readlab through files of the kernel, or commands of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SetBy {
     Kernel(SystemSetting),
@@ -62,7 +63,7 @@ impl RacedSetting {
         ensure!(uses_value, "--apply '{apply}' does not use the value: write {placeholder} in it");
         let lines = std::iter::once(("--apply", apply)).chain(read.map(|line| ("--read", line)));
         for (option, line) in lines {
-            check_line(line)?;
+            check_command_line(line)?;
             ensure!(
                 !has_place(&line.replace(&placeholder, "x")),
                 "{option} '{line}': a setting is that of the machine, so {{}} is no file here; name the file; write a {{}} \
@@ -98,11 +99,11 @@ impl RacedSetting {
         anyhow!("--setting {}: {why}", self.name)
     }
 
-    /// Records a value of the setting in the facts of a target, if it is one of these facts.
-    fn set_fact(&self, value: &str, facts: &mut TargetFacts) {
+    /// Records a value of the setting in the facts of a target, if these contain the setting.
+    fn record_value(&self, value: &str, facts: &mut TargetFacts) {
         match &self.set_by {
             SetBy::Kernel(SystemSetting::ReadAhead) => {
-                set_read_ahead(value.parse::<Bytes>().ok().map(|bytes| bytes.0), facts);
+                record_read_ahead(value.parse::<Bytes>().ok().map(|bytes| bytes.0), facts);
             }
             SetBy::Kernel(SystemSetting::Scheduler) => {
                 facts.device.iter_mut().for_each(|device| device.scheduler = Some(value.to_owned()));
@@ -112,8 +113,8 @@ impl RacedSetting {
     }
 }
 
-/// Records a read-ahead in the facts of a target; `None` if it is unknown.
-pub(super) fn set_read_ahead(bytes: Option<u64>, facts: &mut TargetFacts) {
+/// Records a read-ahead in the facts of a target; `bytes` is `None` if it is unknown.
+pub(super) fn record_read_ahead(bytes: Option<u64>, facts: &mut TargetFacts) {
     match (&mut facts.own_read_ahead, &mut facts.device, bytes) {
         (Some(own), _, Some(bytes)) => own.bytes = bytes,
         (None, Some(device), bytes) => device.read_ahead_bytes = bytes,
@@ -175,7 +176,7 @@ pub(super) fn arrange_settings(
     let cautions: Vec<String> = control.cautions().iter().cloned().chain(shared).collect();
     facts.iter_mut().take(1).for_each(|facts| facts.cautions.extend_from_slice(&cautions));
     let plan = plan_under_points(plan, targets.len(), points);
-    ArrangedTargets { targets, caches, facts, plan, settings: Some(control) }
+    ArrangedTargets { targets, cache_controls: caches, facts, plan, setting_control: Some(control) }
 }
 
 /// The sentence about a setting that several targets share.
@@ -185,9 +186,10 @@ fn shared_setting_sentence(shared: &SharedSetting, targets: &Targets<KnownTarget
     format!("{} is one setting for {paths}: each change of it is one for all of these", shared.name)
 }
 
+/// The facts of a target under the values of a point.
 fn facts_at_point(facts: &TargetFacts, point: &[SettingValue], raced: &[RacedSetting]) -> TargetFacts {
     let mut facts = TargetFacts { settings: point.to_vec(), ..facts.clone() };
-    raced.iter().zip(point).for_each(|(setting, value)| setting.set_fact(&value.value, &mut facts));
+    raced.iter().zip(point).for_each(|(setting, value)| setting.record_value(&value.value, &mut facts));
     facts
 }
 
@@ -199,8 +201,8 @@ fn plan_under_points(plan: Plan, targets: usize, points: usize) -> Plan {
         firm @ Budget::Firm(_) => firm,
     };
     let under = |planned: &PlannedTrial, point: usize| {
-        let on = planned.on_target(planned.trial.target.under(point, targets));
-        PlannedTrial { block: point, ..on }
+        let on = planned.on_target(planned.trial.target.under_condition(point, targets));
+        PlannedTrial { block_index: point, ..on }
     };
     repeat_trials(Plan { rules: Rules { budget, ..plan.rules }, ..plan }, points, under)
 }
@@ -208,7 +210,7 @@ fn plan_under_points(plan: Plan, targets: usize, points: usize) -> Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_measure::plan::testing::{COLD, WARM, plan, rules_of_runs};
+    use readlab_measure::plan::testing::{COLD, WARM, plan, rules_for_readings};
     use readlab_model::target::TargetIndex;
     use readlab_model::target::device::{Device, ReadAhead};
 
@@ -252,12 +254,12 @@ mod tests {
 
     #[test]
     fn each_trial_is_repeated_under_each_point_on_targets_of_the_point() {
-        let mut plan = plan(rules_of_runs(1), &[("a", COLD), ("b", WARM)]);
+        let mut plan = plan(rules_for_readings(1), &[("a", COLD), ("b", WARM)]);
         plan.trials[1].trial.target = TargetIndex::new(1);
         plan.rules.budget = Budget::Advised(Nanos(10));
         let plan = plan_under_points(plan, 2, 3);
         let shown: Vec<(TargetIndex, usize)> =
-            plan.trials.iter().map(|it| (it.trial.target, it.block)).collect();
+            plan.trials.iter().map(|it| (it.trial.target, it.block_index)).collect();
         let right = [(0, 0), (2, 1), (4, 2), (1, 0), (3, 1), (5, 2)];
         assert_eq!(shown, right.map(|(target, block)| (TargetIndex::new(target), block)));
         assert_eq!((plan.block_count(), plan.rules.budget), (3, Budget::Advised(Nanos(30))));
@@ -269,7 +271,7 @@ mod tests {
         let value = |name: &str, value: &str| SettingValue {
             name: name.to_owned(),
             value: value.to_owned(),
-            is_found: false,
+            is_initial: false,
             is_read_back: true,
         };
         let point = [value("read-ahead", "4MiB"), value("scheduler", "none")];
@@ -277,7 +279,7 @@ mod tests {
         let facts = facts_at_point(&TargetFacts { device, ..TargetFacts::default() }, &point, &raced);
         let device = facts.device.unwrap();
         assert_eq!((device.read_ahead_bytes, device.scheduler.as_deref()), (Some(4 << 20), Some("none")));
-        let own_read_ahead = Some(ReadAhead { bytes: 1, setting: String::new() });
+        let own_read_ahead = Some(ReadAhead { bytes: 1, setting_path: String::new() });
         let facts = facts_at_point(&TargetFacts { own_read_ahead, ..TargetFacts::default() }, &point, &raced);
         assert_eq!(facts.read_ahead().unwrap().bytes, 4 << 20);
         assert_eq!(facts.settings_words().unwrap(), "read-ahead=4MiB,scheduler=none");

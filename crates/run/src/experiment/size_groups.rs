@@ -1,6 +1,6 @@
 //! An experiment on a tree whose files are also raced in groups by size: each method that reads
-//! lists has a trial for each group. The cost of a file is fitted from them
-//! ([`readlab_analysis::file_cost`]).
+//! lists has a trial for each group. [`readlab_analysis::file_cost`] fits the cost of a file from
+//! these trials.
 
 use super::deadline::Deadline;
 use super::recorder::Recorder;
@@ -34,15 +34,15 @@ impl ArrangedTargets {
         let (targets, caches) = split_known_targets(opened, expected);
         self.facts.extend(targets.iter().map(|known| known.target.facts.clone()));
         self.targets.extend(targets);
-        self.caches.extend(caches);
-        self.plan_size_groups();
+        self.cache_controls.extend(caches);
+        self.add_size_group_trials();
         Ok(self)
     }
 
     /// Adds, for each trial that reads a list, a trial on each group.
-    fn plan_size_groups(&mut self) {
+    fn add_size_group_trials(&mut self) {
         let reads_list = |planned: &&PlannedTrial| {
-            let walks = matches!(planned.choice.method.reads, Reads::Folder | Reads::Both);
+            let walks = matches!(planned.resolved_method.method.reads, Reads::Folder | Reads::Both);
             !walks && !planned.trial.is_control() && planned.trial.contender() != COMMAND
         };
         let listed: Vec<PlannedTrial> = self.plan.trials.iter().filter(reads_list).cloned().collect();

@@ -37,7 +37,7 @@ pub struct TargetSpec {
     /// A path, a URL or an object.
     word: PathBuf,
     form: TargetForm,
-    /// The reader and the part of the target that it reads; `None` if the whole target is read.
+    /// The reader, if several readers split the target; `None` if the whole target is read.
     split_reader: Option<SplitReader>,
     /// How the files of a tree are found; `None` if the target is no tree.
     tree: Option<TreeRequest>,
@@ -55,8 +55,9 @@ pub struct TargetSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitReader {
     /// Number of the reader, from 0.
-    pub reader: u32,
-    pub readers: NonZero<u32>,
+    pub reader_number: u32,
+    /// Number of readers among which the file is split.
+    pub reader_count: NonZero<u32>,
 }
 
 /// A range of a file, as the user wrote it or as a record keeps it.
@@ -86,7 +87,7 @@ pub struct ExaminedTargets {
     pub(super) targets: Vec<ExaminedTarget>,
     pub(super) examination_time: Duration,
     /// The control of the settings that are raced; `None` before their values are tried.
-    pub(super) settings: Option<SettingControl>,
+    pub(super) setting_control: Option<SettingControl>,
 }
 
 impl fmt::Debug for TargetSpec {
@@ -104,9 +105,9 @@ impl ExaminedTargets {
     /// Tries the values of the settings that are raced, unless they were tried already, and keeps
     /// their control for the run.
     pub fn begin_settings(&mut self, config: &RunConfig) -> anyhow::Result<()> {
-        if let (ReaderGroup::Settings(raced), None) = (&config.user.reader_group, &self.settings) {
+        if let (ReaderGroup::Settings(raced), None) = (&config.user.reader_group, &self.setting_control) {
             let facts = self.targets.iter().map(|it| &it.target.facts);
-            self.settings = Some(settings::try_values(raced, facts)?);
+            self.setting_control = Some(settings::try_values(raced, facts)?);
         }
         Ok(())
     }
@@ -175,7 +176,7 @@ impl TargetSpec {
     }
 
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef, seed: u64) -> TargetSpec {
-        let form = TargetForm { archive: target.archive, over: target.over };
+        let form = TargetForm { archive: target.archive, over: target.transport };
         let word = facts.exact_path();
         let tree = facts.tree().map(|tree| TreeRequest::from_facts(tree, &word, seed));
         let places = facts.places().map(|places| PlacesRequest::from_facts(places, seed));
@@ -186,8 +187,8 @@ impl TargetSpec {
     }
 
     /// Finds the facts about the target. Waits for the answer of a server until the deadline.
-    pub(super) fn examine(&self, examination: &Examination) -> anyhow::Result<ExaminedTarget> {
-        let Examination { allow_device, server, deadline } = *examination;
+    pub(super) fn examine(&self, examination: &ExaminationOptions) -> anyhow::Result<ExaminedTarget> {
+        let ExaminationOptions { allows_device: allow_device, server, deadline } = *examination;
         if self.dictionary.is_some() && self.form.over != Transport::File {
             let word = secret::redact_url(&display_path(&self.word));
             bail!("{word}: only single files are decoded, and --dictionary is for what is decoded");
@@ -206,13 +207,13 @@ impl TargetSpec {
             let source = Source::parse(word, server).map_err(TargetError::from)?;
             Target::examine_remote(source, server, &|| deadline.check())?
         } else {
-            Target::examine_as(
+            Target::examine_accepting(
                 &self.word,
-                if allow_device { AcceptedKinds::Devices } else { AcceptedKinds::Files },
+                if allow_device { AcceptedKinds::FilesAndBlockDevices } else { AcceptedKinds::Files },
             )?
         };
-        if let Some(SplitReader { reader, readers }) = self.split_reader {
-            target.restrict_to_part_of(reader, readers)?;
+        if let Some(SplitReader { reader_number: reader, reader_count: readers }) = self.split_reader {
+            target.restrict_to_part_of_reader(reader, readers)?;
         }
         match self.range {
             Some(RangeSpec::Requested(range)) => target.restrict_to_range(range)?,
@@ -230,7 +231,7 @@ impl TargetSpec {
             None => {}
         }
         if let Some(dictionary) = &self.dictionary {
-            target.decode_with(dictionary)?;
+            target.set_dictionary(dictionary)?;
         }
         Ok(ExaminedTarget { form: self.form, target })
     }
@@ -238,8 +239,8 @@ impl TargetSpec {
 
 /// The options and the deadline for examining targets.
 #[derive(Clone, Copy)]
-pub(super) struct Examination<'a> {
-    pub(super) allow_device: bool,
+pub(super) struct ExaminationOptions<'a> {
+    pub(super) allows_device: bool,
     pub(super) server: &'a ServerOptions,
     pub(super) deadline: &'a Deadline,
 }
@@ -258,9 +259,9 @@ pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<
             settings::check_settings(raced, run.targets.iter().map(|it| &it.target.facts))?;
         }
     }
-    if config.memory.is_given() && !config.memory.is_optional {
+    if config.memory_bounds.is_given() && !config.memory_bounds.is_optional {
         let targets = examined.iter().flat_map(|run| &run.targets);
-        memory::check_memory(targets.map(|it| &it.target)).context("--memory")?;
+        memory::check_memory_bounds(targets.map(|it| &it.target)).context("--memory")?;
     }
     Ok(examined)
 }
@@ -269,20 +270,20 @@ fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTa
     let begun = Instant::now();
     let deadline = Deadline::for_step(ASKING_STEP, &config.rules, begun);
     let (allow_device, server) = (config.user.sampling.allow_device, &config.user.server);
-    let examination = Examination { allow_device, server, deadline: &deadline };
+    let examination = ExaminationOptions { allows_device: allow_device, server, deadline: &deadline };
     let targets = specs.iter().map(|spec| spec.examine(&examination)).collect::<anyhow::Result<_>>()?;
-    Ok(ExaminedTargets { targets, examination_time: begun.elapsed(), settings: None })
+    Ok(ExaminedTargets { targets, examination_time: begun.elapsed(), setting_control: None })
 }
 
-/// Tries the values of the settings that are raced, before contenders are built: a value that
-/// cannot be set is refused in seconds. Options are checked before, because this changes the
-/// system. Each of several runs tries them again when it begins, because settings have one control
-/// at a time.
+/// Tries the values of the settings that are raced, before contenders are built, so that a value
+/// that cannot be set is refused within seconds. Must run after the check of all options, because it
+/// changes the system. Each of several runs tries the values again when it begins, because settings
+/// have one control at a time.
 pub fn try_settings(config: &RunConfig, examined: &mut [ExaminedTargets]) -> anyhow::Result<()> {
     let is_only_run = examined.len() == 1;
     for run in examined {
         run.begin_settings(config)?;
-        run.settings = run.settings.take().filter(|_| is_only_run);
+        run.setting_control = run.setting_control.take().filter(|_| is_only_run);
     }
     Ok(())
 }

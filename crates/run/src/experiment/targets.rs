@@ -12,9 +12,9 @@ use readlab_corpus::block_truth::truth_of_blocks;
 use readlab_corpus::names_truth::truth_of_names;
 use readlab_corpus::oracle::{self, ContinueCheck, Truth};
 use readlab_corpus::tree_truth::truth_of_files;
-use readlab_measure::cache::Eviction;
+use readlab_measure::cache::EvictionScope;
 use readlab_measure::target::{CacheControl, MeasuredTarget};
-use readlab_model::target::{Decoded, ServerOptions, Targets};
+use readlab_model::target::{DecodedContent, ServerOptions, Targets};
 use readlab_model::trial::Transport;
 use readlab_protocol::Archive;
 use readlab_roster::server::Server;
@@ -22,7 +22,7 @@ use readlab_system::filesystem;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::part::open_watched;
-use readlab_targets::target::tree::{OtherWalk, Tree, cautions_of_reading};
+use readlab_targets::target::tree::{Tree, WalkDifference, cautions_of_reading};
 use readlab_targets::target::{Place, Target, dictionary};
 use std::fs;
 use std::io::{self, Read};
@@ -57,7 +57,7 @@ pub(super) fn start_servers(
             Transport::Http => Server::start(file)?,
             Transport::S3 => Server::start_s3(file)?,
         };
-        target.serve(server.source.clone(), options)?;
+        target.use_own_server(server.source.clone(), options)?;
         servers.push(server);
     }
     Ok(servers)
@@ -75,7 +75,7 @@ impl OpenTarget {
             let of_reading = target.facts.tree().map(cautions_of_reading).unwrap_or_default();
             target.facts.cautions.retain(|it| !of_reading.contains(it));
         }
-        let eviction = Eviction::of_run(drop_caches);
+        let eviction = EvictionScope::of_run(drop_caches);
         let cache_control = match finds_names {
             true => CacheControl::for_names(walked_tree(&target)?, eviction),
             false => CacheControl::open(&target, eviction)?,
@@ -158,7 +158,7 @@ pub(super) fn measured_targets(
     let known = targets.numbered().zip(caches);
     let measured = known.map(|((index, KnownTarget { target, expected }), cache_control)| {
         let decoded = expected.decoded_truth.as_ref();
-        MeasuredTarget { index, target, truth: &expected.truth, decoded, cache_control }
+        MeasuredTarget { index, target, truth: &expected.truth, decoded_truth: decoded, cache_control }
     });
     measured.collect()
 }
@@ -192,8 +192,8 @@ impl ExpectedAnswers {
     }
 }
 
-fn decoded_facts(archive: Archive, content: &Truth) -> Decoded {
-    Decoded { archive, digest: content.digest.clone(), answer: content.answer }
+fn decoded_facts(archive: Archive, content: &Truth) -> DecodedContent {
+    DecodedContent { archive, digest: content.digest.clone(), answer: content.answer }
 }
 
 /// The tree of the folder whose names are found. A folder in which readlab writes is refused,
@@ -203,15 +203,15 @@ fn walked_tree(target: &Target) -> anyhow::Result<&Arc<Tree>> {
     let Some(tree) = target.tree() else {
         bail!("{path}: --work names and stat are about what is below a folder, and this is none");
     };
-    let why = match tree.other_walk() {
+    let why = match tree.walk_difference() {
         None => return Ok(tree),
-        Some(OtherWalk::Listed) => {
+        Some(WalkDifference::Listed) => {
             "--work names and stat are about what is below a folder, and this is a list"
         }
-        Some(OtherWalk::FollowedLinks) => {
+        Some(WalkDifference::FollowedLinks) => {
             "--work names and stat find links and follow none: leave --follow out"
         }
-        Some(OtherWalk::LeftOut) => {
+        Some(WalkDifference::OwnFilesLeftOut) => {
             "readlab writes below it, and --work names and stat count every name: write elsewhere (--output)"
         }
     };

@@ -50,7 +50,8 @@ pub(super) fn with_placeholders(
         }
         given.push(written);
     }
-    // Notices are shown only now, so that a refusal is a single line.
+    // Notices are shown after the checks of all commands, so that the refusal of a command is a
+    // single line.
     notices.into_iter().for_each(notice::show);
     let names = options.reference.iter_mut().chain(&mut options.methods);
     for name in names {
@@ -64,13 +65,13 @@ pub(super) fn with_placeholders(
     Ok(options)
 }
 
-/// Sets the first command as the one whose output all others must print. Must run after the lines
-/// of the commands are final, because the check names the command by its line.
+/// Sets the first command as the one with whose output the check `same` compares. Must run after the
+/// lines of the commands are final, because the check names the first command by its line.
 fn set_command_to_match(commands: &mut [OwnCommand]) {
     let first = commands.first().and_then(|own| own.trial_name().parse::<TrialId>().ok());
     let first = first.map(|id| id.to_string()).unwrap_or_default();
     for own in commands {
-        if let Check::Same { of } = &mut own.rules.check {
+        if let Check::Same { trial_name: of } = &mut own.rules.check {
             of.clone_from(&first);
         }
     }
@@ -79,12 +80,12 @@ fn set_command_to_match(commands: &mut [OwnCommand]) {
 /// Refuses a command or one of its hooks that must not be recorded or run.
 fn check_command(command: &OwnCommand, targets: &[PathBuf]) -> anyhow::Result<()> {
     ensure!(!command.line.trim().is_empty(), "-c is empty, and a command that reads {PLACE} is needed");
-    let CommandRules { setup, prepare, cleanup, .. } = &command.rules;
+    let CommandRules { setup, prepare_command: prepare, cleanup, .. } = &command.rules;
     for line in [setup, prepare, cleanup].into_iter().flatten() {
-        check_line(line)?;
+        check_command_line(line)?;
         check_hook_writes(line, targets)?;
     }
-    check_line(&command.line)
+    check_command_line(&command.line)
 }
 
 /// Refuses a hook that writes to a target. A hook names its target itself, because names in hooks
@@ -103,7 +104,7 @@ fn check_hook_writes(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
 
 /// Refuses a line with a secret in a URL that is no target, or in a header, and a line that would
 /// run the target.
-pub fn check_line(line: &str) -> anyhow::Result<()> {
+pub fn check_command_line(line: &str) -> anyhow::Result<()> {
     let shown = secret::redact_command(line);
     ensure!(
         shown == line,
@@ -256,22 +257,24 @@ mod tests {
         assert_eq!(command_template("grep -c 'f.txt.' x", &targets).unwrap(), None);
     }
 
-    fn command_with_hook(line: &str, prepare: Option<&str>) -> SelectionOptions {
-        let rules = CommandRules { prepare: prepare.map(str::to_owned), ..CommandRules::default() };
+    /// Options with one command, which has a hook before each reading if `prepare` names one.
+    fn options_with_command(line: &str, prepare: Option<&str>) -> SelectionOptions {
+        let rules = CommandRules { prepare_command: prepare.map(str::to_owned), ..CommandRules::default() };
         let commands = vec![OwnCommand { line: line.to_owned(), rules }];
         SelectionOptions { commands, ..SelectionOptions::default() }
     }
 
     /// The error message of a command that is refused.
     fn refusal(line: &str, prepare: Option<&str>, targets: &[PathBuf]) -> String {
-        with_placeholders(command_with_hook(line, prepare), targets).unwrap_err().to_string()
+        with_placeholders(options_with_command(line, prepare), targets).unwrap_err().to_string()
     }
 
     #[test]
     fn a_signed_url_that_is_the_target_is_removed_from_the_command() {
         let url = "https://h/o?X-Amz-Signature=hush";
         let options =
-            with_placeholders(command_with_hook(&format!("curl -s '{url}'"), None), &[url.into()]).unwrap();
+            with_placeholders(options_with_command(&format!("curl -s '{url}'"), None), &[url.into()])
+                .unwrap();
         assert_eq!(options.commands[0].line, "curl -s {}");
     }
 
@@ -294,7 +297,8 @@ mod tests {
             assert!(said.contains("secret in a URL") || said.contains("within quotes"), "{said}");
             assert!(!said.contains("hush"), "{said}");
         }
-        with_placeholders(command_with_hook("curl \"https://h/o?token=$TOKEN\" {}", None), &target).unwrap();
+        with_placeholders(options_with_command("curl \"https://h/o?token=$TOKEN\" {}", None), &target)
+            .unwrap();
     }
 
     #[test]
@@ -321,7 +325,7 @@ mod tests {
         fs::write(&file, "a\n").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let around = |line: &str| {
-            with_placeholders(command_with_hook("wc -l {}", Some(line)), &[PathBuf::from(&file)])
+            with_placeholders(options_with_command("wc -l {}", Some(line)), &[PathBuf::from(&file)])
         };
         for line in [format!("touch '{file}'"), format!("sort '{file}' > '{file}'")] {
             let said = around(&line).unwrap_err().to_string();
@@ -334,12 +338,12 @@ mod tests {
 
     #[test]
     fn two_spellings_of_one_command_are_reported() {
-        let mut options = command_with_hook("wc -l", None);
-        options.commands.extend(command_with_hook("wc -l {}", Some("true")).commands);
+        let mut options = options_with_command("wc -l", None);
+        options.commands.extend(options_with_command("wc -l {}", Some("true")).commands);
         let said = with_placeholders(options, &[]).unwrap_err().to_string();
         assert!(said.starts_with("the commands 'wc -l' and 'wc -l {}' are both 'wc -l {}'"), "{said}");
-        let mut options = command_with_hook("wc -l", None);
-        options.commands.extend(command_with_hook("wc -l # second", None).commands);
+        let mut options = options_with_command("wc -l", None);
+        options.commands.extend(options_with_command("wc -l # second", None).commands);
         let options = with_placeholders(options, &[]).unwrap();
         let lines: Vec<&str> = options.commands.iter().map(|own| own.line.as_str()).collect();
         assert_eq!(lines, ["wc -l {}", "wc -l {} # second"]);

@@ -1,7 +1,7 @@
-//! The readers of an experiment: one process, or different numbers of readers that read together
-//! and take turns. The readers are processes of this host ([`Readers`]) or ranks of a fleet. One
-//! process may also read under different settings of the system ([`super::settings`]). The group of
-//! readers is known before the record begins.
+//! The readers of an experiment: one process, or several numbers of readers, each of which reads
+//! every trial in every round. The readers are processes of this host ([`Readers`]) or ranks of a
+//! fleet. One process may also read under different settings of the system ([`super::settings`]).
+//! The group of readers is known before the record begins.
 //!
 //! The record has a target for each number of readers, or for each combination of settings. The
 //! sampler has only one target, which every reader reads.
@@ -10,7 +10,7 @@ use super::Experiment;
 use super::settings::{RacedSetting, arrange_settings};
 use super::targets::KnownTarget;
 use anyhow::{Context, ensure};
-use readlab_measure::cache::Eviction;
+use readlab_measure::cache::EvictionScope;
 use readlab_measure::plan::{Plan, PlannedTrial};
 use readlab_measure::settings::SettingControl;
 use readlab_measure::target::CacheControl;
@@ -22,15 +22,15 @@ use readlab_targets::target::copies::{Copies, CopyCheck};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The readers that read at the same time.
+/// Which processes read at the same time, or under which settings one process reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ReaderGroup {
     /// One process reads.
     #[default]
     One,
     Readers(Readers),
-    /// Ranks of a fleet, taking turns with these numbers of ranks; always all ranks if the set is
-    /// empty.
+    /// The ranks of a fleet. Each turn is read by one of these numbers of ranks, or by all ranks if
+    /// the set is empty.
     Ranks(BTreeSet<u32>),
     /// One process, under each combination of the values of these settings of the system.
     Settings(Vec<RacedSetting>),
@@ -39,7 +39,7 @@ pub enum ReaderGroup {
 /// Processes of this host that read at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Readers {
-    /// The numbers of readers that take turns.
+    /// The numbers of readers. Each trial is read with each of these numbers in every round.
     counts: BTreeSet<u32>,
     /// The folder in which each reader but the first gets a copy of the file; `None` if all read
     /// the same file.
@@ -49,17 +49,17 @@ pub struct Readers {
 /// The targets and the plan of the experiment, arranged for its group of readers.
 pub(super) struct ArrangedTargets {
     pub(super) targets: Targets<KnownTarget>,
-    pub(super) caches: Vec<CacheControl>,
+    pub(super) cache_controls: Vec<CacheControl>,
     /// The record's facts about each of its targets.
     pub(super) facts: Targets<TargetFacts>,
     pub(super) plan: Plan,
     /// The control of the settings of the system; `None` if the run races no values of settings.
-    pub(super) settings: Option<SettingControl>,
+    pub(super) setting_control: Option<SettingControl>,
 }
 
 impl ReaderGroup {
-    /// These numbers of processes of this host, taking turns; always one process if there are no
-    /// numbers.
+    /// Groups of processes of this host, one of each of these sizes; always one process if there are
+    /// no sizes.
     pub fn of_readers(counts: impl IntoIterator<Item = u32>, copies_folder: Option<PathBuf>) -> ReaderGroup {
         let counts: BTreeSet<u32> = counts.into_iter().collect();
         if counts.is_empty() {
@@ -74,8 +74,8 @@ impl ReaderGroup {
             return ReaderGroup::Ranks(BTreeSet::new());
         }
         let copies_folder =
-            record.targets.iter().find_map(|facts| facts.copies_in.as_ref()).map(PathBuf::from);
-        ReaderGroup::of_readers(record.targets.iter().filter_map(|facts| facts.readers), copies_folder)
+            record.targets.iter().find_map(|facts| facts.copies_folder.as_ref()).map(PathBuf::from);
+        ReaderGroup::of_readers(record.targets.iter().filter_map(|facts| facts.reader_count), copies_folder)
     }
 
     /// Number of readers of each target of the record; empty if it is always the same.
@@ -102,7 +102,7 @@ impl ReaderGroup {
         targets: Targets<KnownTarget>,
         caches: Vec<CacheControl>,
         settings: Option<SettingControl>,
-        eviction: Eviction,
+        eviction: EvictionScope,
         check: CopyCheck,
     ) -> anyhow::Result<ArrangedTargets> {
         let is_one = targets.len() == 1;
@@ -118,11 +118,17 @@ impl ReaderGroup {
             }
             ReaderGroup::Readers(_) => joint_facts,
             ReaderGroup::Ranks(_) if !counts.is_empty() => {
-                |facts: &TargetFacts, ranks| TargetFacts { ranks: Some(ranks), ..facts.clone() }
+                |facts: &TargetFacts, ranks| TargetFacts { rank_count: Some(ranks), ..facts.clone() }
             }
             ReaderGroup::One | ReaderGroup::Ranks(_) => {
                 let facts = targets.iter().map(|known| known.target.facts.clone()).collect();
-                return Ok(ArrangedTargets { targets, caches, facts, plan, settings: None });
+                return Ok(ArrangedTargets {
+                    targets,
+                    cache_controls: caches,
+                    facts,
+                    plan,
+                    setting_control: None,
+                });
             }
             ReaderGroup::Settings(raced) => {
                 let control = settings.context("the values of settings are tried before the run")?;
@@ -132,7 +138,7 @@ impl ReaderGroup {
         let own = targets.iter().map(|known| &known.target.facts);
         let facts = own.flat_map(|facts| counts.iter().map(move |&count| read_by(facts, count))).collect();
         let plan = repeat_on_targets(plan, counts.len());
-        Ok(ArrangedTargets { targets, caches, facts, plan, settings: None })
+        Ok(ArrangedTargets { targets, cache_controls: caches, facts, plan, setting_control: None })
     }
 }
 
@@ -142,7 +148,7 @@ fn arrange_copies(
     known: &KnownTarget,
     counts: &Targets<u32>,
     folder: &Path,
-    eviction: Eviction,
+    eviction: EvictionScope,
     check: CopyCheck,
 ) -> anyhow::Result<ArrangedTargets> {
     let KnownTarget { target, expected } = known;
@@ -155,7 +161,7 @@ fn arrange_copies(
         let copies = all.for_readers(readers)?;
         let extents = copies.tree_target.facts.extents.clone();
         facts.push(TargetFacts {
-            copies_in: copies_in.clone(),
+            copies_folder: copies_in.clone(),
             extents,
             ..joint_facts(&target.facts, readers)
         });
@@ -164,7 +170,7 @@ fn arrange_copies(
         targets.push(KnownTarget { target, expected: expected.clone() });
     }
     let plan = repeat_on_targets(plan, counts.len());
-    Ok(ArrangedTargets { targets, caches, facts, plan, settings: None })
+    Ok(ArrangedTargets { targets, cache_controls: caches, facts, plan, setting_control: None })
 }
 
 /// The plan with each trial on `count` targets.
@@ -186,28 +192,28 @@ pub(super) fn repeat_trials(
 
 impl Experiment {
     /// The number of processes that read together, by trial; empty if all trials have one reader.
-    pub(super) fn readers_by_trial(&self) -> BTreeMap<TrialIndex, u32> {
+    pub(super) fn reader_counts_by_trial(&self) -> BTreeMap<TrialIndex, u32> {
         let ReaderGroup::Readers(_) = &self.reader_group else { return BTreeMap::new() };
         let counts = self.reader_group.reader_counts();
         let trials = self.plan.trials.iter().map(|planned| &planned.trial);
-        // The targets of each bound on memory follow in the same order.
-        let number = |target: TargetIndex| target.under_first(counts.len().max(1));
+        // The targets of each bound on memory have the same order as the targets without a bound.
+        let number = |target: TargetIndex| target.under_first_condition(counts.len().max(1));
         trials.filter_map(|trial| Some((trial.index, *counts.get(number(trial.target))?))).collect()
     }
 }
 
-/// The plan for a sampler that has only this number of targets. The record has each of them several
+/// The plan for a sampler that has only this number of targets. The record has each target several
 /// times: once for each number of readers, combination of settings or bound on memory.
 pub(super) fn plan_for_measured_targets(plan: &Plan, targets: usize) -> Plan {
     let mut own = plan.clone();
-    own.trials.iter_mut().for_each(|it| it.trial.target = it.trial.target.under_first(targets));
+    own.trials.iter_mut().for_each(|it| it.trial.target = it.trial.target.under_first_condition(targets));
     own
 }
 
 /// The facts of a target that each of `readers` processes reads as a whole.
 fn joint_facts(facts: &TargetFacts, readers: u32) -> TargetFacts {
     let answer = |answer: Answer| joint_answer(std::iter::repeat_n(answer, readers as usize));
-    let mut joint_facts = TargetFacts { readers: Some(readers), ..facts.clone() };
+    let mut joint_facts = TargetFacts { reader_count: Some(readers), ..facts.clone() };
     joint_facts.size_bytes = facts.size_bytes.saturating_mul(u64::from(readers));
     joint_facts.answer = facts.answer.map(answer);
     if let Some(decoded) = &mut joint_facts.decoded {

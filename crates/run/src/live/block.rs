@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 pub(super) struct RankingKey {
     pub(super) state: CacheState,
     pub(super) work: Work,
-    pub(super) decodes: Option<Archive>,
+    /// The archive that the trials decode; `None` if they read the bytes as they are.
+    pub(super) decoded_archive: Option<Archive>,
     /// Index of the target; `None` in a sweep, whose files are compared together.
     pub(super) target: Option<TargetIndex>,
 }
@@ -26,7 +27,7 @@ impl RankingKey {
     /// targets.
     pub(super) fn from_trial(trial: &Trial, is_sweep: bool) -> RankingKey {
         let target = (!is_sweep).then_some(trial.target);
-        RankingKey { state: trial.state, work: trial.work, decodes: trial.decodes, target }
+        RankingKey { state: trial.state, work: trial.work, decoded_archive: trial.decoded_format, target }
     }
 }
 
@@ -35,7 +36,7 @@ pub(super) struct RankingBlock {
     pub(super) key: RankingKey,
     pub(super) rows: Vec<RankingRow>,
     /// Number of rankings that had a reading before this one; `None` before its first reading.
-    pub(super) earlier_rankings: Option<usize>,
+    pub(super) earlier_ranking_count: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -126,7 +127,7 @@ pub(super) struct RowFigures {
     /// The 95 % interval of the median; `None` with a single round, and for the files of a sweep.
     pub(super) interval_ns: Option<Interval>,
     pub(super) reading_count: usize,
-    /// Bytes divided by that time; `None` if the trial reads nothing.
+    /// Bytes divided by time; `None` if a rate would be meaningless.
     pub(super) rate: Option<Throughput>,
     /// Medians of the shown meters.
     pub(super) meter_medians: BTreeMap<Meter, f64>,

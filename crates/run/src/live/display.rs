@@ -1,9 +1,10 @@
-//! Draws the view of a run, only between readings: all rankings when a round is over or another
-//! step begins, and before a turn only the first line. No thread wakes up while a reading is timed.
+//! Draws the view of a run, only between readings: all rankings when a cache state begins or a round
+//! is over, and before most other steps only the first line. Drawings that took long are made less
+//! often. No thread wakes up while a reading is timed.
 
 use super::now;
 use super::render::{self, TerminalStyle};
-use super::view::{ActivityProgress, CurrentWork, View};
+use super::view::{ActivityProgress, CurrentActivity, View};
 use readlab_measure::interface::Step;
 use readlab_measure::plan::Plan;
 use readlab_model::units::Bytes;
@@ -12,7 +13,7 @@ use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::printable;
 use readlab_system::terminal::screen::{Screen, Surface};
-use readlab_system::tty::Size;
+use readlab_system::tty::TerminalSize;
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ const ENDING_KEYS: [u8; 2] = [b'q', b'Q'];
 
 /// The live view of a run; all clones share one display.
 #[derive(Debug, Clone)]
-pub struct Live(Rc<RefCell<Display>>);
+pub struct LiveView(Rc<RefCell<LiveDisplay>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownProgress {
@@ -44,43 +45,43 @@ enum DisplayOutput {
 
 /// The view of one run, and the output on which it is drawn.
 #[derive(Debug)]
-pub(crate) struct Display {
+pub(crate) struct LiveDisplay {
     view: View,
     output: DisplayOutput,
     has_styles: bool,
     /// The terminal size for which the drawn lines were made; `None` if nothing was drawn yet.
-    drawn_size: Option<Size>,
+    drawn_size: Option<TerminalSize>,
     /// The pace of drawing everything, or of writing lines after rounds.
     full_pace: DrawingPace,
     /// The pace of drawing the first line alone.
     first_line_pace: DrawingPace,
 }
 
-impl Live {
+impl LiveView {
     /// Begins to show the run: on the terminal, if standard error is one.
-    pub fn begin(shown: ShownProgress) -> Live {
+    pub fn begin(shown: ShownProgress) -> LiveView {
         let ShownProgress::Progress { has_styles } = shown else {
-            return Live::with_output(DisplayOutput::Nowhere, false);
+            return LiveView::with_output(DisplayOutput::Nowhere, false);
         };
         match Screen::of_stderr() {
-            Some(screen) => Live::with_output(DisplayOutput::Surface(Box::new(screen)), has_styles),
-            None => Live::with_output(DisplayOutput::Plain, false),
+            Some(screen) => LiveView::with_output(DisplayOutput::Surface(Box::new(screen)), has_styles),
+            None => LiveView::with_output(DisplayOutput::Plain, false),
         }
     }
 
-    fn with_output(output: DisplayOutput, has_styles: bool) -> Live {
-        Live(Rc::new(RefCell::new(Display::with_output(output, has_styles))))
+    fn with_output(output: DisplayOutput, has_styles: bool) -> LiveView {
+        LiveView(Rc::new(RefCell::new(LiveDisplay::with_output(output, has_styles))))
     }
 
-    /// The display, borrowed until the end of the statement.
-    pub(crate) fn display(&self) -> RefMut<'_, Display> {
+    /// The display. The borrow must end before the next one, as it does at the end of a statement.
+    pub(crate) fn display(&self) -> RefMut<'_, LiveDisplay> {
         self.0.borrow_mut()
     }
 }
 
-impl Display {
-    fn with_output(output: DisplayOutput, has_styles: bool) -> Display {
-        Display {
+impl LiveDisplay {
+    fn with_output(output: DisplayOutput, has_styles: bool) -> LiveDisplay {
+        LiveDisplay {
             view: View::new(),
             output,
             has_styles,
@@ -91,8 +92,8 @@ impl Display {
     }
 
     #[cfg(test)]
-    pub(super) fn on_surface(surface: impl Surface + 'static) -> Display {
-        Display::with_output(DisplayOutput::Surface(Box::new(surface)), false)
+    pub(super) fn on_surface(surface: impl Surface + 'static) -> LiveDisplay {
+        LiveDisplay::with_output(DisplayOutput::Surface(Box::new(surface)), false)
     }
 
     pub(crate) fn begin_run(&mut self) {
@@ -103,19 +104,19 @@ impl Display {
         self.view.expect_trials(plan);
     }
 
-    pub(crate) fn restore(&mut self, record: &Record) {
-        self.view.restore(record);
+    pub(crate) fn add_record(&mut self, record: &Record) {
+        self.view.add_record(record);
     }
 
     pub(crate) fn show_activity(&mut self, text: &str) {
-        self.view.current_work = CurrentWork::Activity { text: printable(text), progress: None };
+        self.view.current_activity = CurrentActivity::Described { text: printable(text), progress: None };
         self.draw();
     }
 
     /// Shows how many bytes of the activity are done; `total_bytes` is 0 if it is unknown.
     pub(crate) fn show_activity_progress(&mut self, done_bytes: u64, total_bytes: u64) {
         let (done, total) = (Bytes(done_bytes), Bytes(total_bytes));
-        if let CurrentWork::Activity { progress, .. } = &mut self.view.current_work {
+        if let CurrentActivity::Described { progress, .. } = &mut self.view.current_activity {
             // The shown bytes never decrease, although the count is 0 again while a server is
             // awaited.
             let done = progress.map_or(done, |earlier| earlier.done.max(done));
@@ -159,7 +160,7 @@ impl Display {
     /// Removes the drawing, and restores the terminal until the next drawing.
     pub(crate) fn clear(&mut self) {
         if let DisplayOutput::Surface(surface) = &mut self.output {
-            surface.give_back();
+            surface.restore_terminal();
         }
     }
 
@@ -180,7 +181,7 @@ impl Display {
 
     fn draw(&mut self) {
         let DisplayOutput::Surface(surface) = &mut self.output else { return };
-        if interrupt::requested() {
+        if interrupt::is_stop_requested() {
             return;
         }
         let begun = surface.now();
@@ -195,28 +196,28 @@ impl Display {
     fn draw_first_line(&mut self) {
         let DisplayOutput::Surface(surface) = &mut self.output else { return };
         let begun = surface.now();
-        if !self.first_line_pace.is_due(begun) || interrupt::requested() {
+        if !self.first_line_pace.is_due(begun) || interrupt::is_stop_requested() {
             return;
         }
         let terminal_style = terminal_style(&**surface, self.has_styles);
         if self.drawn_size != Some(terminal_style.size) || !surface.is_drawn() {
             return self.draw();
         }
-        surface.draw_first(&render::first_line(&self.view, terminal_style));
+        surface.draw_first_line(&render::first_line(&self.view, terminal_style));
         self.first_line_pace.record_drawing(begun, surface.now());
     }
 }
 
 /// The size and abilities of the terminal now.
 fn terminal_style(surface: &dyn Surface, has_styles: bool) -> TerminalStyle {
-    TerminalStyle { size: surface.size(), has_styles, has_keys: surface.has_keys() }
+    TerminalStyle { size: surface.size(), has_styles, has_keys: surface.receives_keys() }
 }
 
 /// Ratio of the pause after a drawing to the time of the drawing, so that drawing takes 0.5 % of
 /// one processor.
 const PAUSE_FACTOR: u32 = 200;
 
-/// Shortest pause between two drawings: people see no more, and the terminal needs time, too.
+/// Shortest pause between two drawings: people cannot see more of them, and the terminal needs time.
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 
 /// Time at which the next drawing is due.

@@ -12,4 +12,4 @@ mod render;
 mod tests;
 mod view;
 
-pub use display::{Live, ShownProgress};
+pub use display::{LiveView, ShownProgress};

@@ -2,7 +2,7 @@
 //! that is done and the time left; and the line after each round where nothing can be drawn, for
 //! example in pipes and files.
 
-use super::view::{ActivityProgress, CurrentWork, StateProgress, View};
+use super::view::{ActivityProgress, CurrentActivity, StateProgress, View};
 use readlab_measure::interface::Step;
 use readlab_model::trial::TrialIndex;
 use readlab_model::units::Nanos;
@@ -53,12 +53,12 @@ fn width_of_parts(parts: &[LinePart]) -> usize {
 
 fn line_parts(view: &View) -> Vec<LinePart> {
     let text = |importance, text: String| LinePart { text, importance, is_name: false };
-    let step = match &view.current_work {
-        CurrentWork::Activity { text: activity, progress } => {
+    let step = match &view.current_activity {
+        CurrentActivity::Described { text: activity, progress } => {
             let done = progress.map_or_else(String::new, activity_progress_text);
             return vec![LinePart { text: activity.clone(), importance: 8, is_name: true }, text(9, done)];
         }
-        CurrentWork::Step(step) => *step,
+        CurrentActivity::Step(step) => *step,
     };
     let Some(state) = view.state else { return Vec::new() };
     let ending = if view.is_ending { "ending" } else { "" };
@@ -77,8 +77,8 @@ fn line_parts(view: &View) -> Vec<LinePart> {
     parts
 }
 
-/// The share of an activity that is done; the bytes so far if the total is unknown, because servers
-/// need not declare it.
+/// The share of an activity that is done, or the bytes so far if the total is unknown, which servers
+/// need not declare.
 fn activity_progress_text(progress: ActivityProgress) -> String {
     let ActivityProgress { done, total } = progress;
     if total.0 == 0 {
@@ -105,7 +105,7 @@ fn step_progress_text(step: Step, state: StateProgress) -> String {
         Step::Start(_) if !state.has_full_round => {
             format!("{}/{}", state.started_count, state.trial_count.max(state.started_count))
         }
-        Step::Turn { position, of, .. } => format!("{}/{of}", position + 1),
+        Step::Turn { position, trial_count: of, .. } => format!("{}/{of}", position + 1),
         _ => String::new(),
     }
 }

@@ -11,7 +11,7 @@ use readlab_model::units::Bytes;
 use readlab_report::LiveColumn;
 use readlab_system::terminal::cells::{cut, cut_distinctly, left_aligned, right_aligned};
 use readlab_system::terminal::printable::printable;
-use readlab_system::tty::Size;
+use readlab_system::tty::TerminalSize;
 
 const RANKING_ROWS_MAX: usize = 10;
 
@@ -23,7 +23,7 @@ const WARNINGS_MAX: usize = 2;
 /// Size and abilities of the terminal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TerminalStyle {
-    pub(super) size: Size,
+    pub(super) size: TerminalSize,
     pub(super) has_styles: bool,
     pub(super) has_keys: bool,
 }
@@ -51,7 +51,7 @@ pub(super) fn view_lines(view: &View, style: TerminalStyle) -> Vec<String> {
     let mut below = warning_lines(view, style);
     below.extend(keys_hint(view, style));
     let room = style.rows().saturating_sub(lines.len() + below.len());
-    lines.extend(ranking_lines(view, style, room));
+    lines.extend(lines_of_rankings(view, style, room));
     lines.extend(below);
     lines.truncate(style.rows());
     lines
@@ -80,7 +80,7 @@ fn keys_hint(view: &View, style: TerminalStyle) -> Option<String> {
 
 /// The lines of the rankings that fit. The ranking that grows gets room for its rows before
 /// finished rankings.
-fn ranking_lines(view: &View, style: TerminalStyle, room: usize) -> Vec<String> {
+fn lines_of_rankings(view: &View, style: TerminalStyle, room: usize) -> Vec<String> {
     let (mut lines, mut room) = (Vec::new(), room);
     for block in view.begun_rankings().into_iter().rev() {
         let mut ranking = lines_of_ranking(view, block, style, room);
@@ -122,7 +122,7 @@ fn ranking_title(view: &View, block: &RankingBlock, standings: &Standings) -> St
         words.extend(facts.memory_words());
         words.extend(facts.settings_words());
     }
-    words.extend(block.key.decodes.map(|archive| format!("decoded {archive}")));
+    words.extend(block.key.decoded_archive.map(|archive| format!("decoded {archive}")));
     words.extend(standings.is_of_search.then(|| "search".to_owned()));
     if standings.measured_count > standings.best_rows.len() {
         words.push(format!("{} of {}", standings.best_rows.len(), standings.measured_count));
@@ -156,7 +156,7 @@ impl ColumnWidths {
             time: width_if(90, 8),
             precision: width_if(38, 9),
             rate: 9,
-            meters: meters.filter(|it| all >= it.room.terminal_min).collect(),
+            meters: meters.filter(|it| all >= it.room.terminal_width_min).collect(),
             bar: width_if(50, (all / 4).min(40)),
         };
         let others = [columns.place, columns.time, columns.precision, columns.rate, columns.bar];
@@ -207,7 +207,8 @@ impl ColumnWidths {
     }
 }
 
-/// The scale of the bars, from 0 to the highest upper end of an interval.
+/// The scale of the bars: from 0 to the highest upper end of an interval, but at most to one and a
+/// half times the highest speed.
 struct BarScale {
     width_cells: usize,
     max_speed: f64,
@@ -228,6 +229,7 @@ impl BarScale {
         format!("{}{}", "█".repeat(low), "░".repeat(high.saturating_sub(low)))
     }
 
+    /// Length of a bar up to this speed, in cells.
     fn cells_of(&self, speed: f64) -> usize {
         let share = if self.max_speed > 0.0 { (speed / self.max_speed).clamp(0.0, 1.0) } else { 0.0 };
         (share * self.width_cells as f64).round() as usize

@@ -2,7 +2,7 @@
 //! It is updated by the lines of the record and the steps of the run.
 
 use super::block::{RankingBlock, RankingKey, RankingRow};
-use readlab_measure::interface::{Progress, Step};
+use readlab_measure::interface::{RunProgress, Step};
 use readlab_measure::plan::Plan;
 use readlab_model::sample::Sample;
 use readlab_model::target::{TargetFacts, Targets};
@@ -14,9 +14,9 @@ use readlab_system::terminal::printable::printable;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum CurrentWork {
-    /// Something before or after measuring; `progress` is `None` if it is not known.
-    Activity {
+pub(super) enum CurrentActivity {
+    /// An activity before or after measuring, as text; `progress` is `None` if it is not known.
+    Described {
         text: String,
         progress: Option<ActivityProgress>,
     },
@@ -50,10 +50,10 @@ struct RowPosition {
 
 #[derive(Debug, Clone)]
 pub(super) struct View {
-    pub(super) current_work: CurrentWork,
+    pub(super) current_activity: CurrentActivity,
     pub(super) state: Option<StateProgress>,
     /// Progress of the whole run after the last round; `None` before the first round is over.
-    pub(super) progress: Option<Progress>,
+    pub(super) progress: Option<RunProgress>,
     /// The rankings, in the order in which they began.
     pub(super) rankings: Vec<RankingBlock>,
     pub(super) warnings: Vec<String>,
@@ -73,7 +73,7 @@ pub(super) struct View {
 impl View {
     pub(super) fn new() -> View {
         View {
-            current_work: CurrentWork::Activity { text: String::new(), progress: None },
+            current_activity: CurrentActivity::Described { text: String::new(), progress: None },
             state: None,
             progress: None,
             rankings: Vec::new(),
@@ -88,6 +88,7 @@ impl View {
         }
     }
 
+    /// Learns the names of the trials of a plan, and whether all of them are controls.
     pub(super) fn expect_trials(&mut self, plan: &Plan) {
         let trials = || plan.trials.iter().map(|planned| &planned.trial);
         self.trial_names = trials().map(|trial| (trial.index, printable_name(trial))).collect();
@@ -95,16 +96,16 @@ impl View {
     }
 
     /// Adds the targets, trials and readings of an interrupted run's record.
-    pub(super) fn restore(&mut self, record: &Record) {
+    pub(super) fn add_record(&mut self, record: &Record) {
         self.targets.clone_from(&record.targets);
         for it in &record.trials {
             self.add_trial(&it.trial);
-            it.searched.iter().chain(it.samples.iter()).for_each(|sample| self.add_sample(&sample));
+            it.search_samples.iter().chain(it.samples.iter()).for_each(|sample| self.add_sample(&sample));
             it.outcome.iter().for_each(|outcome| self.set_outcome(it.trial.index, outcome));
         }
     }
 
-    /// Adds what one more line of the record says.
+    /// Takes over what one more line of the record says.
     pub(super) fn add_line(&mut self, line: &Line) {
         match line {
             Line::Header(header) => {
@@ -141,7 +142,7 @@ impl View {
         if let Step::RoundOver(progress) | Step::Count(_, progress) = step {
             self.progress = Some(progress);
         }
-        self.current_work = CurrentWork::Step(step);
+        self.current_activity = CurrentActivity::Step(step);
     }
 
     pub(super) fn trial_name(&self, trial: TrialIndex) -> &str {
@@ -169,8 +170,8 @@ impl View {
     /// The rankings that have readings, in the order of their first reading.
     pub(super) fn begun_rankings(&self) -> Vec<&RankingBlock> {
         let mut begun: Vec<&RankingBlock> =
-            self.rankings.iter().filter(|block| block.earlier_rankings.is_some()).collect();
-        begun.sort_by_key(|block| block.earlier_rankings);
+            self.rankings.iter().filter(|block| block.earlier_ranking_count.is_some()).collect();
+        begun.sort_by_key(|block| block.earlier_ranking_count);
         begun
     }
 
@@ -189,7 +190,7 @@ impl View {
         let key = RankingKey::from_trial(trial, self.is_sweep);
         let found = self.rankings.iter().position(|block| block.key == key);
         let block = found.unwrap_or_else(|| {
-            self.rankings.push(RankingBlock { key, rows: Vec::new(), earlier_rankings: None });
+            self.rankings.push(RankingBlock { key, rows: Vec::new(), earlier_ranking_count: None });
             self.rankings.len() - 1
         });
         let (rows, name) = (&mut self.rankings[block].rows, printable_name(trial));
@@ -211,9 +212,9 @@ impl View {
         let Some(&RowPosition { block_index, row_index }) = self.row_positions.get(&sample.trial) else {
             return;
         };
-        let begun = self.rankings.iter().filter(|block| block.earlier_rankings.is_some()).count();
+        let begun = self.rankings.iter().filter(|block| block.earlier_ranking_count.is_some()).count();
         let block = &mut self.rankings[block_index];
-        block.earlier_rankings.get_or_insert(begun);
+        block.earlier_ranking_count.get_or_insert(begun);
         block.rows[row_index].add_sample(sample, &self.meter_columns);
     }
 

@@ -3,9 +3,9 @@
 //! The first rung reads a few settings that include every method and every level of every
 //! parameter; the second rung adds every level within each method. Then a model of the time over
 //! all settings ([`Surface`]) predicts each setting from all readings. The next settings to read
-//! are the fastest in draws from the model, so a setting is read as often as it is likely to be the
-//! best (Thompson 1933). The search ends when in nineteen of twenty draws nothing is faster than
-//! the leader by more than the difference that does not matter.
+//! are the fastest in draws from the model, so a setting is read the more often, the likelier it is
+//! the best (Thompson 1933). The search ends when in nineteen of twenty draws nothing is faster
+//! than the leader by more than the difference that does not matter.
 //!
 //! No input or output: the caller reports how long each setting took, and the search returns which
 //! to read next. The result is a choice and not a number. A setting that is chosen because some of
@@ -15,23 +15,24 @@
 mod cholesky;
 mod surface;
 
-pub use surface::Setting;
+pub use surface::SearchSetting;
 
-use crate::{Noise, count, median};
+use crate::{SeededRandom, count_as_float, median};
 use std::collections::BTreeSet;
 use surface::{Prediction, Reading, Surface};
 
 /// Readings of each candidate in the exhaustive run that a search replaces.
-pub const EXHAUSTIVE_READINGS: usize = 10;
+pub const EXHAUSTIVE_READINGS_PER_CANDIDATE: usize = 10;
 
 /// A search and its fresh readings aim at the number of exhaustive readings divided by this.
 const EXHAUSTIVE_DIVISOR: usize = 5;
 
-/// Even the smallest search may take this many readings after one reading of each candidate.
+/// Even the smallest search may take this many readings in addition to one reading of each
+/// candidate.
 const READINGS_AFTER_FIRST: usize = 24;
 
-/// The second rung, which covers the levels within methods, may take at most the number of all
-/// readings divided by this.
+/// The second rung, which covers the levels within methods, ends when the first two rungs have
+/// taken `readings_max` divided by this.
 const COVERING_DIVISOR: usize = 2;
 
 /// No search is decided before this many rungs.
@@ -44,7 +45,8 @@ const DRAW_COUNT: usize = 200;
 /// too slow to matter.
 const DRAWN_CANDIDATES_MAX: usize = 150;
 
-/// The share of draws in which another setting may still be clearly faster than the leader.
+/// A search is decided if another setting is clearly faster than the leader in at most this share
+/// of the draws.
 const FASTER_SHARE_MAX: f64 = 0.05;
 
 /// When a search ends.
@@ -53,7 +55,7 @@ pub struct SearchRules {
     /// Largest number of readings of candidates, all rungs together.
     pub readings_max: usize,
     /// Number of candidates that are read in each rung after the second.
-    pub rung_readings: usize,
+    pub readings_per_rung: usize,
     /// A relative difference that does not matter: 0.02 for 2 %.
     pub indifference_share: f64,
     /// Seed of the random draws.
@@ -65,8 +67,8 @@ pub struct SearchRules {
 pub struct Search<N> {
     rules: SearchRules,
     numbers: Vec<N>,
-    settings: Vec<Setting>,
-    failed: Vec<bool>,
+    settings: Vec<SearchSetting>,
+    has_failed: Vec<bool>,
     readings: Vec<Reading>,
     rung: u32,
     /// The candidates to read in this rung.
@@ -111,22 +113,23 @@ enum Coverage {
 
 impl SearchRules {
     /// The rules for this number of candidates, with `fresh_readings` afterwards: together they aim
-    /// at a fifth of the exhaustive readings. A space too small for that still gets one reading of
-    /// each candidate, and some more.
+    /// at a fifth of the exhaustive readings. A space too small for this aim still gets one reading
+    /// of each candidate, and some more.
     pub fn for_candidates(candidates: usize, fresh_readings: usize, seed: u64) -> SearchRules {
-        let aim = (candidates * EXHAUSTIVE_READINGS / EXHAUSTIVE_DIVISOR).saturating_sub(fresh_readings);
+        let aim = (candidates * EXHAUSTIVE_READINGS_PER_CANDIDATE / EXHAUSTIVE_DIVISOR)
+            .saturating_sub(fresh_readings);
         let readings_max = aim.max(candidates + READINGS_AFTER_FIRST);
-        SearchRules { readings_max, rung_readings: 8, indifference_share: 0.02, seed }
+        SearchRules { readings_max, readings_per_rung: 8, indifference_share: 0.02, seed }
     }
 }
 
 impl<N: Copy + PartialEq> Search<N> {
-    pub fn new(candidates: impl IntoIterator<Item = (N, Setting)>, rules: SearchRules) -> Search<N> {
-        let (numbers, settings): (Vec<N>, Vec<Setting>) = candidates.into_iter().unzip();
-        let left = choose_covering(&settings, &[], Coverage::Levels, settings.len(), rules.seed);
+    pub fn new(candidates: impl IntoIterator<Item = (N, SearchSetting)>, rules: SearchRules) -> Search<N> {
+        let (numbers, settings): (Vec<N>, Vec<SearchSetting>) = candidates.into_iter().unzip();
+        let left = choose_covering_settings(&settings, &[], Coverage::Levels, settings.len(), rules.seed);
         Search {
             rules,
-            failed: vec![false; numbers.len()],
+            has_failed: vec![false; numbers.len()],
             numbers,
             settings,
             readings: Vec::new(),
@@ -144,19 +147,19 @@ impl<N: Copy + PartialEq> Search<N> {
     }
 
     /// The candidates to read once in this rung.
-    pub fn remaining(&self) -> Vec<N> {
-        self.rung_candidates.iter().filter(|&&at| !self.failed[at]).map(|&at| self.numbers[at]).collect()
+    pub fn remaining_candidates(&self) -> Vec<N> {
+        self.rung_candidates.iter().filter(|&&at| !self.has_failed[at]).map(|&at| self.numbers[at]).collect()
     }
 
     /// Whether no further rung is needed or allowed.
     pub fn is_over(&self) -> bool {
-        let able = self.failed.iter().filter(|failed| !**failed).count();
-        let too_many = self.readings.len() + self.remaining().len() > self.rules.readings_max;
-        able <= 1 || self.is_decided || too_many || self.remaining().is_empty()
+        let able = self.has_failed.iter().filter(|failed| !**failed).count();
+        let too_many = self.readings.len() + self.remaining_candidates().len() > self.rules.readings_max;
+        able <= 1 || self.is_decided || too_many || self.remaining_candidates().is_empty()
     }
 
     /// Number of readings of all candidates so far.
-    pub fn readings(&self) -> usize {
+    pub fn reading_count(&self) -> usize {
         self.readings.len()
     }
 
@@ -177,7 +180,7 @@ impl<N: Copy + PartialEq> Search<N> {
     /// Eliminates a candidate that cannot be read.
     pub fn fail(&mut self, number: N) {
         if let Some(at) = self.position_of(number) {
-            self.failed[at] = true;
+            self.has_failed[at] = true;
         }
     }
 
@@ -186,19 +189,19 @@ impl<N: Copy + PartialEq> Search<N> {
         self.rung += 1;
         let Some(surface) = Surface::fit(&self.settings, &self.readings) else {
             // Nothing could be read, so all other candidates are tried.
-            self.rung_candidates = (0..self.numbers.len()).filter(|&at| !self.failed[at]).collect();
+            self.rung_candidates = (0..self.numbers.len()).filter(|&at| !self.has_failed[at]).collect();
             return;
         };
         let predicted: Vec<Prediction> = (0..self.numbers.len()).map(|at| surface.predict(at)).collect();
-        let mut likely: Vec<usize> = (0..predicted.len()).filter(|&at| !self.failed[at]).collect();
+        let mut likely: Vec<usize> = (0..predicted.len()).filter(|&at| !self.has_failed[at]).collect();
         let lowest = |at: usize| predicted[at].mean - 2.0 * predicted[at].sd;
         likely.sort_by(|&a, &b| lowest(a).total_cmp(&lowest(b)));
         likely.truncate(DRAWN_CANDIDATES_MAX);
         let seed = self.rules.seed.wrapping_add(u64::from(self.rung));
-        let mut noise = Noise::new(seed);
+        let mut noise = SeededRandom::new(seed);
         let mut draws = surface.draws(&likely, DRAW_COUNT, &mut noise);
         noise.shuffle(&mut draws);
-        let best = best_first(&self.readings, &self.failed, &predicted).first().copied();
+        let best = best_first(&self.readings, &self.has_failed, &predicted).first().copied();
         let error = surface.error.exp() - 1.0;
         let behind = |leader| {
             surface.ratios_to_leader(leader).into_iter().map(|it| PredictedRatio::new(it, error)).collect()
@@ -215,32 +218,33 @@ impl<N: Copy + PartialEq> Search<N> {
                     draw[leader] - draw[**fastest] > self.rules.indifference_share.ln_1p()
                 };
                 let doubted = draws.iter().zip(&fastest).filter(faster).count();
-                count(doubted) <= FASTER_SHARE_MAX * count(draws.len())
+                count_as_float(doubted) <= FASTER_SHARE_MAX * count_as_float(draws.len())
             });
         let readings =
-            self.rules.rung_readings.min(self.rules.readings_max.saturating_sub(self.readings.len()));
+            self.rules.readings_per_rung.min(self.rules.readings_max.saturating_sub(self.readings.len()));
         let mut next = Vec::new();
         for at in fastest.into_iter().map(|at| likely[at]).chain(likely.iter().copied()) {
             if next.len() < readings && !next.contains(&at) {
                 next.push(at);
             }
         }
-        self.rung_candidates = self.second_rung().unwrap_or(next);
+        self.rung_candidates = self.second_rung_candidates().unwrap_or(next);
     }
 
-    /// The candidates of the second rung: the levels within each method that the first rung left
-    /// out, for up to half of all readings.
-    fn second_rung(&self) -> Option<Vec<usize>> {
+    /// The candidates that cover the levels within each method that the first rung left out, up to
+    /// half of all readings; `None` if this is not the second rung, or no level was left out.
+    fn second_rung_candidates(&self) -> Option<Vec<usize>> {
         let read: Vec<usize> = self.readings.iter().map(|reading| reading.setting).collect();
         let most = (self.rules.readings_max / COVERING_DIVISOR).saturating_sub(read.len());
-        let others = choose_covering(&self.settings, &read, Coverage::WithinMethods, most, self.rules.seed);
+        let others =
+            choose_covering_settings(&self.settings, &read, Coverage::WithinMethods, most, self.rules.seed);
         (self.rung == 1 && !others.is_empty()).then_some(others)
     }
 
     /// Every candidate that was read, in the order of the model's predictions; before the first
     /// rung is closed, in the order of the readings.
     pub fn best_first(&self) -> Vec<N> {
-        let order = best_first(&self.readings, &self.failed, &self.predicted);
+        let order = best_first(&self.readings, &self.has_failed, &self.predicted);
         order.into_iter().map(|at| self.numbers[at]).collect()
     }
 
@@ -275,15 +279,15 @@ fn index_of_fastest(draw: &[f64]) -> usize {
 /// Chooses further settings beside those in `read`: repeatedly the setting with the most new
 /// levels, until every method and every level of every parameter is covered (`Coverage::Levels`),
 /// or every level within each method (`Coverage::WithinMethods`).
-fn choose_covering(
-    settings: &[Setting],
+fn choose_covering_settings(
+    settings: &[SearchSetting],
     read: &[usize],
     until: Coverage,
     most: usize,
     seed: u64,
 ) -> Vec<usize> {
     let mut left: Vec<usize> = (0..settings.len()).filter(|at| !read.contains(at)).collect();
-    Noise::new(seed).shuffle(&mut left);
+    SeededRandom::new(seed).shuffle(&mut left);
     let levels = |at: usize| {
         settings[at].levels.iter().enumerate().filter_map(|(parameter, level)| Some((parameter, (*level)?)))
     };

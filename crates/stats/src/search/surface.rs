@@ -14,11 +14,11 @@
 //! disturbed reading does not rule out a setting and similar ones.
 
 use super::cholesky::Cholesky;
-use crate::{Noise, median};
+use crate::{SeededRandom, median};
 
 /// A setting as the model sees it: its method, and the level of each parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setting {
+pub struct SearchSetting {
     /// Index of the method.
     pub method: usize,
     /// The index of each parameter's value among its sorted values; `None` for a parameter that the
@@ -44,8 +44,9 @@ const CORRELATION_LENGTHS: [f64; 2] = [2.0, 8.0];
 /// Grid of the shares of the variance: of the method, of each parameter in all methods, of each
 /// parameter within its method, of all parameters of a method together.
 const VARIANCE_SHARES: [[f64; 4]; 2] = [[0.4, 0.3, 0.2, 0.1], [0.3, 0.05, 0.15, 0.5]];
-/// The prior variance of the level of all times, and of the drift from rung to rung.
+/// The prior variance of the level of all times, in squared logarithms.
 const LEVEL_VARIANCE: f64 = 1.0;
+/// The prior variance of the drift from rung to rung, in squared logarithms.
 const DRIFT_VARIANCE: f64 = 0.03 * 0.03;
 /// Readings this many standard deviations above the prediction of all others count as disturbed.
 const DISTURBED_DEVIATIONS: f64 = 3.0;
@@ -64,13 +65,13 @@ struct Kernel {
 }
 
 impl Kernel {
-    fn covariance(&self, a: &Setting, b: &Setting) -> f64 {
+    fn covariance(&self, a: &SearchSetting, b: &SearchSetting) -> f64 {
         let is_same = a.method == b.method;
         let (mut sum, mut product, mut parameters) = (0.0, 1.0, 0_u32);
         for levels in a.levels.iter().zip(&b.levels) {
             match levels {
                 (Some(a), Some(b)) => {
-                    let alike = (-crate::count(a.abs_diff(*b)) / self.correlation_length).exp();
+                    let alike = (-crate::count_as_float(a.abs_diff(*b)) / self.correlation_length).exp();
                     sum += alike;
                     product *= alike;
                     parameters += 1;
@@ -100,7 +101,7 @@ struct Fit {
 /// The prediction of the times of all settings from the readings.
 #[derive(Debug, Clone)]
 pub(super) struct Surface<'a> {
-    settings: &'a [Setting],
+    settings: &'a [SearchSetting],
     readings: &'a [Reading],
     /// The median of the logarithms of all readings.
     centre: f64,
@@ -119,14 +120,15 @@ pub(super) struct Prediction {
 
 impl<'a> Surface<'a> {
     /// Fits the models of the grid to the readings; `None` without readings.
-    pub(super) fn fit(settings: &'a [Setting], readings: &'a [Reading]) -> Option<Surface<'a>> {
+    pub(super) fn fit(settings: &'a [SearchSetting], readings: &'a [Reading]) -> Option<Surface<'a>> {
         let centre = median(readings.iter().map(|reading| reading.log))?;
         let y: Vec<f64> = readings.iter().map(|reading| reading.log - centre).collect();
         let quiet = vec![0.0; y.len()];
         let first = likeliest_fit(&fits(settings, readings, &y, &quiet))?.1;
         let fits = fits(settings, readings, &y, &first.extra_variance);
         let (at, off) = likeliest_fit(&fits)?;
-        let error = (off.errors.iter().map(|it| it * it).sum::<f64>() / crate::count(y.len())).sqrt();
+        let error =
+            (off.errors.iter().map(|it| it * it).sum::<f64>() / crate::count_as_float(y.len())).sqrt();
         let top = fits[at].log_likelihood;
         let weight = |fit: &Fit| (fit.log_likelihood - top).exp();
         let total: f64 = fits.iter().map(weight).sum();
@@ -175,7 +177,7 @@ impl<'a> Surface<'a> {
     }
 
     /// Joint draws of the logarithms of the times of these settings.
-    pub(super) fn draws(&self, of: &[usize], count: usize, noise: &mut Noise) -> Vec<Vec<f64>> {
+    pub(super) fn draws(&self, of: &[usize], count: usize, noise: &mut SeededRandom) -> Vec<Vec<f64>> {
         let weights: f64 = self.fits.iter().map(|fit| fit.weight).sum();
         let mut chosen = vec![0; self.fits.len()];
         for _ in 0..count {
@@ -190,7 +192,7 @@ impl<'a> Surface<'a> {
         some.flat_map(|(fit, draws)| self.draws_of(fit, of, draws, noise)).collect()
     }
 
-    fn draws_of(&self, fit: &Fit, of: &[usize], count: usize, noise: &mut Noise) -> Vec<Vec<f64>> {
+    fn draws_of(&self, fit: &Fit, of: &[usize], count: usize, noise: &mut SeededRandom) -> Vec<Vec<f64>> {
         let covariances: Vec<Vec<f64>> = of.iter().map(|&it| self.covariances(fit, it)).collect();
         let mean = |covariances: &Vec<f64>| -> f64 {
             self.centre + covariances.iter().zip(&fit.alpha).map(|(k, a)| k * a).sum::<f64>()
@@ -218,7 +220,7 @@ impl<'a> Surface<'a> {
 }
 
 /// Fits the models of the whole grid. `extra` is the additional variance of each reading.
-fn fits(settings: &[Setting], readings: &[Reading], y: &[f64], extra: &[f64]) -> Vec<Fit> {
+fn fits(settings: &[SearchSetting], readings: &[Reading], y: &[f64], extra: &[f64]) -> Vec<Fit> {
     let mut fits = Vec::new();
     for (reach, parts) in
         CORRELATION_LENGTHS.iter().flat_map(|reach| VARIANCE_SHARES.iter().map(move |parts| (*reach, *parts)))
@@ -259,8 +261,8 @@ fn likeliest_fit(fits: &[Fit]) -> Option<(usize, PredictionErrors)> {
     let (at, fit) =
         fits.iter().enumerate().max_by(|(_, a), (_, b)| a.log_likelihood.total_cmp(&b.log_likelihood))?;
     let size = fit.alpha.len();
-    // The inverse of a diagonal element of A⁻¹ is the variance of a reading that the others
-    // predict.
+    // The inverse of a diagonal element of A⁻¹ is the variance with which the other readings
+    // predict a reading.
     let diagonal = |i: usize| {
         let mut unit = vec![0.0; size];
         unit[i] = 1.0;

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::testing::reading;
-use crate::{Noise, SharedVariance, Significance};
+use crate::{SeededRandom, SharedVariance, Significance};
 use proptest::prelude::*;
 
 /// Settings of methods with five buffers and four depths each.
-fn settings(candidates: usize) -> Vec<Setting> {
+fn settings(candidates: usize) -> Vec<SearchSetting> {
     let setting =
-        |at: usize| Setting { method: at / 20, levels: vec![Some(at % 20 / 4), Some(at % 4), None] };
+        |at: usize| SearchSetting { method: at / 20, levels: vec![Some(at % 20 / 4), Some(at % 4), None] };
     (0..candidates).map(setting).collect()
 }
 
@@ -20,7 +20,7 @@ fn run_search(
 ) -> Search<usize> {
     let mut search = Search::new(settings(candidates).into_iter().enumerate(), rules);
     while !search.is_over() {
-        for number in search.remaining() {
+        for number in search.remaining_candidates() {
             let wall_ns = wall_ns(number, search.rung());
             search.add_reading(number, wall_ns);
         }
@@ -36,7 +36,7 @@ fn rules(candidates: usize) -> SearchRules {
 /// Times with an effect of the method, the buffer and the depth. Number 59 is the fastest of 60,
 /// and every twentieth candidate is the slowest of its method.
 fn additive_time(number: usize, _: u32) -> f64 {
-    let [method, buffer, depth] = [number / 20, number % 20 / 4, number % 4].map(count);
+    let [method, buffer, depth] = [number / 20, number % 20 / 4, number % 4].map(count_as_float);
     1e9 * (-0.1 * method - 0.15 * buffer - 0.08 * depth).exp()
 }
 
@@ -46,7 +46,7 @@ fn the_first_rung_covers_methods_and_levels_and_the_second_levels_within_methods
         let settings = settings(60);
         let rules = SearchRules { seed, readings_max: 40, ..rules(60) };
         let mut search = Search::new(settings.iter().cloned().enumerate(), rules);
-        let first = search.remaining();
+        let first = search.remaining_candidates();
         let methods: BTreeSet<usize> = first.iter().map(|&at| settings[at].method).collect();
         let levels = |of: &[usize], parameter: usize| -> BTreeSet<(usize, Option<usize>)> {
             of.iter().map(|&at| (settings[at].method, settings[at].levels[parameter])).collect()
@@ -58,7 +58,7 @@ fn the_first_rung_covers_methods_and_levels_and_the_second_levels_within_methods
         assert!(first.len() <= 8, "{first:?}");
         first.iter().for_each(|&number| search.add_reading(number, additive_time(number, 0)));
         search.close_rung();
-        let both = [first, search.remaining()].concat();
+        let both = [first, search.remaining_candidates()].concat();
         assert_eq!((levels(&both, 0).len(), levels(&both, 1).len()), (3 * 5, 3 * 4), "{both:?}");
         assert!(both.len() <= 20, "half of the readings: {}", both.len());
     }
@@ -67,15 +67,15 @@ fn the_first_rung_covers_methods_and_levels_and_the_second_levels_within_methods
 #[test]
 fn a_search_that_can_afford_less_ends_sooner() {
     let mut search = Search::new(settings(60).into_iter().enumerate(), rules(60));
-    let mut noise = Noise::new(1);
+    let mut noise = SeededRandom::new(1);
     while !search.is_over() {
-        for number in search.remaining() {
+        for number in search.remaining_candidates() {
             search.add_reading(number, additive_time(number, 0) * (0.2 * noise.normal()).exp());
         }
-        search.limit_further_readings(30_usize.saturating_sub(search.readings()));
+        search.limit_further_readings(30_usize.saturating_sub(search.reading_count()));
         search.close_rung();
     }
-    assert!((28..=30).contains(&search.readings()), "{}", search.readings());
+    assert!((28..=30).contains(&search.reading_count()), "{}", search.reading_count());
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn unread_settings_are_predicted_with_an_interval() {
     let mut search = Search::new(settings(60).into_iter().enumerate(), rules(60));
     for rung in 0..4 {
         search
-            .remaining()
+            .remaining_candidates()
             .into_iter()
             .for_each(|number| search.add_reading(number, additive_time(number, rung)));
         search.close_rung();
@@ -128,7 +128,7 @@ fn one_disturbed_reading_rules_out_no_setting() {
 fn a_failed_candidate_is_dropped_and_the_search_continues() {
     let mut search = Search::new(settings(60).into_iter().enumerate(), rules(60));
     while !search.is_over() {
-        for number in search.remaining() {
+        for number in search.remaining_candidates() {
             if number == 59 {
                 search.fail(number);
             } else {
@@ -136,16 +136,16 @@ fn a_failed_candidate_is_dropped_and_the_search_continues() {
             }
         }
         search.close_rung();
-        assert!(search.rung() < 2 || !search.remaining().contains(&59) || !search.failed[59]);
+        assert!(search.rung() < 2 || !search.remaining_candidates().contains(&59) || !search.has_failed[59]);
     }
     assert!([58, 55].contains(&search.best_first()[0]));
     assert!(!search.best_first().contains(&59));
     let mut all_fail = Search::new(settings(12).into_iter().enumerate(), rules(12));
     while !all_fail.is_over() {
-        all_fail.remaining().into_iter().for_each(|number| all_fail.fail(number));
+        all_fail.remaining_candidates().into_iter().for_each(|number| all_fail.fail(number));
         all_fail.close_rung();
     }
-    assert!(all_fail.best_first().is_empty() && all_fail.remaining().is_empty());
+    assert!(all_fail.best_first().is_empty() && all_fail.remaining_candidates().is_empty());
 }
 
 #[test]
@@ -167,31 +167,31 @@ fn a_first_rung_that_was_cut_off_counts() {
     assert!((0..4).all(|at| search.ratio_to_leader(at).is_some()));
 }
 
-/// Checks that a search among this many candidates and its fresh readings take a fifth of the
-/// exhaustive readings.
-fn takes_a_fifth_of_the_exhaustive_readings(candidates: usize) {
-    let mut noise = Noise::new(3);
+/// Checks that a search among this many candidates and its fresh readings together take at most a
+/// fifth of the exhaustive readings.
+fn assert_a_fifth_of_the_exhaustive_readings(candidates: usize) {
+    let mut noise = SeededRandom::new(3);
     let search = run_search(candidates, rules(candidates), |_, _| 1e6 * (0.05 * noise.normal()).exp());
     assert!(search.readings.len() + 40 <= candidates * 2, "{candidates}: {}", search.readings.len());
 }
 
 #[test]
 fn the_usual_search_and_its_fresh_readings_take_a_fifth_of_the_exhaustive_ones() {
-    takes_a_fifth_of_the_exhaustive_readings(70);
+    assert_a_fifth_of_the_exhaustive_readings(70);
 }
 
 mod ring2 {
     #[test]
     fn a_large_search_takes_a_fifth_of_the_exhaustive_readings() {
-        super::takes_a_fifth_of_the_exhaustive_readings(120);
-        super::takes_a_fifth_of_the_exhaustive_readings(250);
+        super::assert_a_fifth_of_the_exhaustive_readings(120);
+        super::assert_a_fifth_of_the_exhaustive_readings(250);
     }
 }
 
 #[test]
 fn identical_candidates_are_called_different_in_5_of_100_searches() {
     let different = (0..200_u64).filter(|&seed| {
-        let mut noise = Noise::new(seed);
+        let mut noise = SeededRandom::new(seed);
         let mut wall = move |drift: f64| (1e8 * (drift + 0.03 * noise.normal()).exp()) as u64;
         let best = run_search(6, rules(6), |_, rung| wall(0.1 * f64::from(rung)) as f64).best_first();
         assert_ne!(best[0], best[1]);
@@ -212,7 +212,7 @@ proptest! {
 
     #[test]
     fn a_search_ends_within_its_readings(candidates in 0_usize..80, spread in 0.0..1.0_f64, seed: u64) {
-        let mut noise = Noise::new(seed);
+        let mut noise = SeededRandom::new(seed);
         let rules = rules(candidates);
         let search = run_search(candidates, rules, |_, _| 1e6 * (spread * noise.normal()).exp());
         prop_assert!(search.readings.len() <= rules.readings_max);

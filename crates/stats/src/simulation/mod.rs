@@ -12,7 +12,7 @@ use crate::interval::{Confidence, Interval};
 use crate::observation::Observation;
 use crate::paired::PairedDifferences;
 use crate::sign_test::median_interval;
-use crate::{Noise, NoiseKind};
+use crate::{NoiseKind, SeededRandom};
 
 /// How many of its races a long simulation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,12 @@ impl Races {
 }
 
 /// The differences of two trials, one of which takes `factor` times as long.
-fn paired_differences(kind: NoiseKind, rounds: u32, factor: f64, noise: &mut Noise) -> Vec<Observation> {
+fn paired_differences(
+    kind: NoiseKind,
+    rounds: u32,
+    factor: f64,
+    noise: &mut SeededRandom,
+) -> Vec<Observation> {
     let [reference, trial] = kind.simulated_pair_logs(rounds, factor, noise);
     let difference = |(a, b): (&Observation, &Observation)| Observation { value: a.value - b.value, ..*a };
     reference.iter().zip(&trial).map(difference).collect()
@@ -46,14 +51,14 @@ fn coverage(repetitions: usize, true_value: f64, mut one: impl FnMut() -> Interv
     (held as f64 / repetitions as f64, width)
 }
 
-/// The smallest share of intervals that must hold the true value. With 600 repetitions, chance
-/// lowers the share from 95 % by up to two points, which is 1.5 points more than in the bench.
+/// At least this share of intervals must hold the true value. With 600 repetitions, chance lowers
+/// the share from 95 % by up to two percentage points, 1.5 more than in the bench.
 const COVERAGE_MIN: f64 = 0.925;
 const REPETITIONS: usize = 600;
 
 #[test]
 fn the_interval_of_a_ratio_holds_the_true_one_whatever_the_noise() {
-    let mut noise = Noise::new(1);
+    let mut noise = SeededRandom::new(1);
     for kind in NoiseKind::ALL {
         for (rounds, factor) in [(5, 1.0), (6, 1.2), (8, 1.02), (10, 1.0), (20, 1.05)] {
             let (held, _) = coverage(REPETITIONS, f64::ln(factor), || {
@@ -67,7 +72,7 @@ fn the_interval_of_a_ratio_holds_the_true_one_whatever_the_noise() {
 
 #[test]
 fn the_interval_of_a_median_holds_the_true_one_whatever_the_noise() {
-    let mut noise = Noise::new(2);
+    let mut noise = SeededRandom::new(2);
     for kind in NoiseKind::ALL {
         for rounds in [5, 6, 8, 10, 20] {
             let (held, _) = coverage(4 * REPETITIONS, kind.median(), || {
@@ -81,7 +86,7 @@ fn the_interval_of_a_median_holds_the_true_one_whatever_the_noise() {
 
 #[test]
 fn at_a_stricter_error_intervals_miss_as_seldom_as_they_say() {
-    let mut noise = Noise::new(3);
+    let mut noise = SeededRandom::new(3);
     let (held, _) = coverage(1000, 0.0, || {
         let all = paired_differences(NoiseKind::Normal, 12, 1.0, &mut noise);
         PairedDifferences::from_differences(&all).interval(Confidence::with_error(0.01)).unwrap()
@@ -93,7 +98,7 @@ fn at_a_stricter_error_intervals_miss_as_seldom_as_they_say() {
 fn one_disturbed_reading_of_the_reference_widens_an_interval_by_a_third_at_most() {
     for rounds in 5..=8 {
         let width = |kind| {
-            let mut noise = Noise::new(4);
+            let mut noise = SeededRandom::new(4);
             coverage(400, 0.0, || {
                 let all = paired_differences(kind, rounds, 1.0, &mut noise);
                 PairedDifferences::from_differences(&all).interval(Confidence::REPORTED).unwrap()

@@ -2,8 +2,8 @@
 //! Python (numpy): `real-tables.txt` is its output. `race-2-core.jsonl` and `race-16-core.jsonl`
 //! hold the wall times in nanoseconds of each ranked trial, one for each round.
 
-use crate::number::squares_about_mean;
-use crate::{Observation, SharedRatio, SharedVariance, Significance, count, float, median};
+use crate::number::sum_of_squares_about_mean;
+use crate::{Observation, SharedRatio, SharedVariance, Significance, count_as_float, float, median};
 use serde::Deserialize;
 
 const TABLES: &str = include_str!("real-tables.txt");
@@ -56,9 +56,9 @@ impl StateTable {
 
     fn header(&self, machine: &str, state: &str) -> String {
         let reference = self.find("command/wc -l");
-        let noise = || (0..self.trials.len()).map(|it| self.shared.noise(it).unwrap());
+        let noise = || (0..self.trials.len()).map(|it| self.shared.noise_sd(it).unwrap());
         let logs: Vec<f64> = noise().map(f64::ln).collect();
-        let sd = (squares_about_mean(&logs) / count(logs.len())).sqrt();
+        let sd = (sum_of_squares_about_mean(&logs) / count_as_float(logs.len())).sqrt();
         format!(
             "## {machine}, {state}: {} trials; typical sd of a reading {:.1} %, sd between trials of log sd {sd:.2}; \
              reference command/wc -l n={}",

@@ -1,9 +1,9 @@
 //! Whole searches on random machines: how often the chosen setting is within 3 % of the best.
 
 use super::Races;
-use crate::search::{Search, SearchRules, Setting};
+use crate::search::{Search, SearchRules, SearchSetting};
 use crate::testing::fewest_holding_draws;
-use crate::{Noise, count, quantile, sorted};
+use crate::{SeededRandom, count_as_float, quantile, sorted};
 
 /// The methods of one of this project's own searches, 151 settings in all: the number of levels of
 /// buffers, depths, threads, direct reads and hints. A method without a parameter has 0 levels.
@@ -32,7 +32,7 @@ fn combinations(level_counts: [usize; 5]) -> Vec<[usize; 5]> {
 }
 
 /// A random machine: the logarithm of the time of each setting.
-fn machine(is_cold: bool, noise: &mut Noise) -> Vec<(Setting, f64)> {
+fn random_machine_logs(is_cold: bool, noise: &mut SeededRandom) -> Vec<(SearchSetting, f64)> {
     let mut settings = Vec::new();
     // The device reaches half of its rate with this many KiB in flight.
     let half = (3.0 + 5.0 * noise.uniform()).exp2() * 16.0;
@@ -51,12 +51,12 @@ fn machine(is_cold: bool, noise: &mut Noise) -> Vec<(Setting, f64)> {
             let processor = (own + copy + of_call + of_cache) / 1.8_f64.powi(threads as i32);
             let flight = kib * 4_f64.powi(depth as i32) * 2_f64.powi(threads as i32) + ahead;
             let of_device = if is_cold { device * (1.0 + half / flight) } else { 0.0 }
-                * (1.0 - hint * count(hints) / 4.0);
+                * (1.0 - hint * count_as_float(hints) / 4.0);
             let time = (processor.powi(3) + of_device.powi(3)).cbrt();
             let level = |(count, level): (usize, usize)| (count > 0).then_some(level);
             let levels = level_counts.into_iter().zip(levels).map(level).collect();
             let own = 0.005 * noise.normal();
-            settings.push((Setting { method, levels }, time.ln() + own));
+            settings.push((SearchSetting { method, levels }, time.ln() + own));
         }
     }
     settings
@@ -72,15 +72,15 @@ struct SearchResult {
 }
 
 fn run_search(is_cold: bool, sd: f64, readings_max: usize, seed: u64) -> SearchResult {
-    let mut noise = Noise::new(seed);
-    let machine = machine(is_cold, &mut noise);
+    let mut noise = SeededRandom::new(seed);
+    let machine = random_machine_logs(is_cold, &mut noise);
     let rules = SearchRules { readings_max, ..SearchRules::for_candidates(machine.len(), 40, seed) };
     let settings = machine.iter().map(|(setting, _)| setting.clone()).enumerate();
     let mut search = Search::new(settings, rules);
     let mut readings = 0;
     while !search.is_over() {
         let drift = 0.03 * noise.normal();
-        for at in search.remaining() {
+        for at in search.remaining_candidates() {
             let burst = noise.spike_with_probability(0.03, 0.5 * burst_duration(seed, readings));
             let log = machine[at].1 + drift + sd * noise.normal() + burst;
             search.add_reading(at, 1e9 * log.exp());
@@ -90,7 +90,7 @@ fn run_search(is_cold: bool, sd: f64, readings_max: usize, seed: u64) -> SearchR
     }
     let best = machine.iter().map(|(_, log)| *log).fold(f64::INFINITY, f64::min);
     // The two best settings are read ten more times.
-    let fresh = |at: usize, noise: &mut Noise| {
+    let fresh = |at: usize, noise: &mut SeededRandom| {
         let readings: Vec<f64> = (0..10).map(|_| machine[at].1 + sd * noise.normal()).collect();
         crate::median(readings).expect("ten")
     };
@@ -110,7 +110,7 @@ fn run_search(is_cold: bool, sd: f64, readings_max: usize, seed: u64) -> SearchR
 
 /// The duration of a random burst of other work, in units of half a reading.
 fn burst_duration(seed: u64, reading: usize) -> f64 {
-    Noise::new(seed ^ (reading as u64) << 32).exponential()
+    SeededRandom::new(seed ^ (reading as u64) << 32).exponential()
 }
 
 /// How many searches find a setting within 3 % of the best.
@@ -123,7 +123,7 @@ fn count_within_3_percent(is_cold: bool, sd: f64, readings: usize, seeds: u64) -
     eprintln!(
         "cold {is_cold}, {readings} readings, sd {sd}: {within} of {seeds} within 3 %, 90 % within {:.3}, {:.1} read, {decided} decided",
         quantile(&excess_time_share, 0.9),
-        count(taken) / count(all.len()),
+        count_as_float(taken) / count_as_float(all.len()),
     );
     within as u64
 }

@@ -3,10 +3,10 @@
 
 use super::Races;
 use crate::noise_model::{HeldCount, factors};
-use crate::{ModelCoverage, Noise, NoiseModel, SharedVariance, Significance, TrueMedians, median};
+use crate::{ModelCoverage, NoiseModel, SeededRandom, SharedVariance, Significance, TrueMedians, median};
 
-/// Checks and prints every cell. `leeway` allows for chance, because a share of so few races
-/// scatters.
+/// Checks and prints the coverage of each cell: a number of trials, a number of rounds and a model.
+/// `leeway` allows for chance, because a share of few races scatters.
 fn assert_intervals_hold(races: Races, leeway: f64) {
     let mut models = NoiseModel::ALL.map(|model| (model, TrueMedians::default()));
     for (trials, whole) in [(3, 2_500), (4, 2_500), (8, 1_000), (30, 250)] {
@@ -18,12 +18,12 @@ fn assert_intervals_hold(races: Races, leeway: f64) {
             for (model, found) in &cells {
                 let at = format!("{trials} trials, {rounds} rounds, {model:?}: {found:.3?}");
                 println!("{at}");
-                assert!(found.ratio >= RATIO_COVERAGE_MIN - leeway, "{at}");
-                assert!(found.location >= LOCATION_COVERAGE_MIN - leeway, "{at}");
+                assert!(found.ratio_held_share >= RATIO_COVERAGE_MIN - leeway, "{at}");
+                assert!(found.location_held_share >= LOCATION_COVERAGE_MIN - leeway, "{at}");
                 // A tenth of the races has too few loud trials.
                 let is_known = races == Races::All;
                 assert!(
-                    !is_known || found.ratio_of_loud.is_none_or(|held| held >= LOUD_COVERAGE_MIN),
+                    !is_known || found.loud_ratio_held_share.is_none_or(|held| held >= LOUD_COVERAGE_MIN),
                     "{at}"
                 );
             }
@@ -31,8 +31,8 @@ fn assert_intervals_hold(races: Races, leeway: f64) {
                 |of: fn(&ModelCoverage) -> f64| cells.iter().map(|(_, it)| of(it)).fold(1.0, f64::min);
             println!(
                 "{trials} trials, {rounds} rounds: least of ratios {:.3}, of locations {:.3}",
-                least(|it| it.ratio),
-                least(|it| it.location)
+                least(|it| it.ratio_held_share),
+                least(|it| it.location_held_share)
             );
         }
     }
@@ -55,7 +55,7 @@ fn intervals_of_few_rounds_hold_the_true_ratio() {
 fn intervals_of_few_rounds_are_narrower_than_students_t() {
     for (rounds, width) in [(2, 0.32), (3, 0.67), (4, 0.84), (5, 0.91)] {
         let found = TrueMedians::default().coverage(NoiseModel::Normal(0.02), 30, rounds, 60);
-        assert!((found.width - width).abs() < 0.05, "{rounds} rounds: {found:?}");
+        assert!((found.relative_width - width).abs() < 0.05, "{rounds} rounds: {found:?}");
     }
 }
 
@@ -72,8 +72,8 @@ fn unequal_rounds(trials: usize, of_reference: usize) -> Vec<usize> {
     (0..trials).map(rounds).collect()
 }
 
-/// Checks the ratios of trials that stopped after few rounds, to a reference that missed some of
-/// them.
+/// Checks the ratios to a reference in races whose trials stopped after different numbers of rounds
+/// and lack some of their readings.
 fn assert_unequal_rounds_hold(races: Races, least: f64) {
     for (trials, of_reference, missing) in
         [(28, 12, 0.0), (28, 4, 0.0), (9, 12, 0.0), (28, 12, 0.2), (9, 12, 0.2)]
@@ -85,7 +85,7 @@ fn assert_unequal_rounds_hold(races: Races, least: f64) {
             NoiseModel::Spikes(0.02),
             NoiseModel::Rounds,
         ] {
-            let mut noise = Noise::new(17);
+            let mut noise = SeededRandom::new(17);
             let mut truths = TrueMedians::default();
             let [mut ratios, mut locations] = [HeldCount::default(); 2];
             for _ in 0..races.share_of(300) {
@@ -122,8 +122,8 @@ fn intervals_hold_where_trials_stopped_and_readings_are_missing() {
     assert_unequal_rounds_hold(Races::Tenth, 0.9);
 }
 
-fn called_slower(model: NoiseModel, trials: usize, rounds: usize, races: usize) -> f64 {
-    let mut noise = Noise::new(23);
+fn share_called_slower(model: NoiseModel, trials: usize, rounds: usize, races: usize) -> f64 {
+    let mut noise = SeededRandom::new(23);
     let mut slower = HeldCount::default();
     for _ in 0..races {
         let race = model.race(vec![1.0; trials], rounds, &mut noise);
@@ -149,7 +149,7 @@ fn assert_identical_trials_tie(races: Races, most: f64) {
                 NoiseModel::Neighbour(0.3),
                 NoiseModel::Spikes(0.1),
             ] {
-                let slower = called_slower(model, trials, rounds, races.share_of(whole));
+                let slower = share_called_slower(model, trials, rounds, races.share_of(whole));
                 let at =
                     format!("{trials} trials, {rounds} rounds, {model:?}: {slower:.3} are called slower");
                 println!("{at}");

@@ -4,14 +4,16 @@
 use super::Races;
 use crate::stopping::find_stops;
 use crate::stopping_race::{RaceEnd, StoppingRace};
-use crate::{Indifference, Noise, RaceAverages, SharedVariance, Significance, TrueTimes, count, median};
+use crate::{
+    Indifference, RaceAverages, SeededRandom, SharedVariance, Significance, TrueTimes, count_as_float, median,
+};
 
 impl StoppingRace {
     /// The fastest of the remaining trials by its readings.
     fn winner(&self, end: &RaceEnd) -> usize {
-        let read = |trial: usize| self.readings[trial][..end.rounds[trial]].iter().map(|it| it.value);
+        let read = |trial: usize| self.readings[trial][..end.round_counts[trial]].iter().map(|it| it.value);
         let centre = |&trial: &usize| median(read(trial)).unwrap();
-        end.running.iter().copied().min_by(|a, b| centre(a).total_cmp(&centre(b))).unwrap()
+        end.running_trials.iter().copied().min_by(|a, b| centre(a).total_cmp(&centre(b))).unwrap()
     }
 }
 
@@ -24,7 +26,7 @@ fn run_races(times: TrueTimes, trials: usize, sd: f64, zone: Indifference, races
 
 /// The largest allowed share of wrong results: 5 % plus three standard errors for this many races.
 fn wrong_max(races: usize) -> f64 {
-    0.05 + 3.0 * (0.05 * 0.95 / count(races)).sqrt()
+    0.05 + 3.0 * (0.05 * 0.95 / count_as_float(races)).sqrt()
 }
 
 fn assert_races_are_decided(races: Races) {
@@ -81,13 +83,13 @@ mod ring2 {
     fn the_remaining_trial_looks_faster_than_it_is_and_the_others_do_not() {
         let mut least = 1.0_f64;
         for times in [TrueTimes::Recorded(0.0), TrueTimes::AllBehind(0.1), TrueTimes::Equal] {
-            let mut noise = Noise::new(1);
+            let mut noise = SeededRandom::new(1);
             let (mut left, mut others) = ([0, 0], [0, 0]);
             for _ in 0..400 {
                 let race = StoppingRace::draw(times, 28, 0.1, &mut noise);
                 let reference = 9;
                 let end = race.run(Indifference::within(0.1), Some(reference));
-                let (shared, winner) = (race.shared(&end.rounds), race.winner(&end));
+                let (shared, winner) = (race.shared(&end.round_counts), race.winner(&end));
                 for trial in (0..28).filter(|it| *it != reference) {
                     let ends = shared.ratio(trial, reference).unwrap().ci95.unwrap().ends;
                     let is_held = ends.holds((race.logs[reference] - race.logs[trial]).exp());
@@ -95,7 +97,8 @@ mod ring2 {
                     counts[usize::from(is_held)] += 1;
                 }
             }
-            let share = |counts: [usize; 2]| count(counts[1]) / count(counts[0] + counts[1]);
+            let share =
+                |counts: [usize; 2]| count_as_float(counts[1]) / count_as_float(counts[0] + counts[1]);
             let (left, others) = (share(left), share(others));
             println!("{times:?}: of the one that is left {left:.3}, of the others {others:.3}");
             assert!(left > 0.8 && others > 0.93, "{times:?}: {left} {others}");
@@ -112,13 +115,13 @@ mod ring2 {
         of_race: fn(SharedVariance) -> SharedVariance,
     ) -> [f64; 2] {
         let races = 4_000 / trials;
-        let mut noise = Noise::new(4);
+        let mut noise = SeededRandom::new(4);
         let (mut different, mut held) = (0, 0);
         for _ in 0..races {
             let race = StoppingRace::draw(TrueTimes::Equal, trials, 0.1, &mut noise);
             let mut end = race.run(Indifference::within(0.1), None);
-            end.rounds.iter_mut().for_each(|rounds| *rounds = (*rounds).max(10));
-            let (shared, first) = (of_race(race.shared(&end.rounds)), race.winner(&end));
+            end.round_counts.iter_mut().for_each(|rounds| *rounds = (*rounds).max(10));
+            let (shared, first) = (of_race(race.shared(&end.round_counts)), race.winner(&end));
             let is_tie =
                 |one, other| shared.ratio(one, other).unwrap().significance() == Some(Significance::Tie);
             let pairs = (0..trials).flat_map(|one| (0..one).map(move |other| [one, other]));
@@ -126,7 +129,10 @@ mod ring2 {
             held += usize::from(is_tie(first, (first + 1) % trials));
         }
         let pairs = trials * (trials - 1) / 2;
-        [count(different) / count(races * pairs), count(held) / count(races)]
+        [
+            count_as_float(different) / count_as_float(races * pairs),
+            count_as_float(held) / count_as_float(races),
+        ]
     }
 
     #[test]
@@ -146,19 +152,19 @@ mod ring2 {
 
     /// The share of equally fast trials that are called slower than the remaining one.
     fn equal_trials_called_slower(times: TrueTimes, trials: usize, zone: Indifference) -> f64 {
-        let mut noise = Noise::new(1);
+        let mut noise = SeededRandom::new(1);
         let (mut slower, mut compared) = (0, 0);
         for _ in 0..3_000 / trials {
             let race = StoppingRace::draw(times, trials, 0.1, &mut noise);
             let end = race.run(zone, None);
-            let (shared, winner) = (race.shared(&end.rounds), race.winner(&end));
+            let (shared, winner) = (race.shared(&end.round_counts), race.winner(&end));
             for trial in (0..trials).filter(|it| *it != winner && race.is_fastest(*it)) {
                 let significance = shared.significance_against_first(winner, trial);
                 slower += usize::from(significance == Some(Significance::Slower));
                 compared += 1;
             }
         }
-        count(slower) / count(compared)
+        count_as_float(slower) / count_as_float(compared)
     }
 
     #[test]
@@ -181,7 +187,7 @@ mod ring2 {
 
     #[test]
     fn thirty_trials_are_judged_and_ranked_in_less_than_five_milliseconds() {
-        let race = StoppingRace::draw(TrueTimes::Recorded(0.01), 30, 0.1, &mut Noise::new(5));
+        let race = StoppingRace::draw(TrueTimes::Recorded(0.01), 30, 0.1, &mut SeededRandom::new(5));
         let running: Vec<usize> = (0..30).collect();
         // Some trials have twenty rounds and the others five, so that each kind of interval is
         // computed.

@@ -16,8 +16,8 @@ use std::path::{Component, Path, PathBuf};
 
 pub const RECORD: &str = "record.jsonl";
 
-/// The file of a record that has no name yet, on file systems without unnamed files. The next run
-/// in this folder reuses it.
+/// The hidden name of a record's file before it gets the name [`RECORD`], on file systems without
+/// unnamed files. If a killed run leaves the file, the next run in this folder reuses it.
 pub const RECORD_DRAFT: &str = ".record.jsonl.new";
 
 pub const REPORT: &str = "report.html";
@@ -50,7 +50,7 @@ impl RunFolder {
         let is_new = !path.exists();
         std::fs::create_dir_all(&path).map_err(|cause| FolderError::Io { path: path.clone(), cause })?;
         let folder = RunFolder { path: resolve_dot_dot(path), is_new };
-        let files = [(folder.record(), "record"), (folder.path.join(REPORT), "report")];
+        let files = [(folder.record_path(), "record"), (folder.path.join(REPORT), "report")];
         match files.into_iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
             Some((_, what)) => Err(FolderError::Taken { path: folder.path, what }),
             None => Ok(folder),
@@ -58,7 +58,7 @@ impl RunFolder {
     }
 
     /// Removes the folder if it was created for a run that did not begin, and is empty.
-    pub fn abandon(&self) {
+    pub fn remove_if_unused(&self) {
         if self.is_new {
             // A folder with files in it stays. The user learns anyway why the run did not begin.
             let _ = std::fs::remove_dir(&self.path);
@@ -69,7 +69,7 @@ impl RunFolder {
         &self.path
     }
 
-    pub fn record(&self) -> PathBuf {
+    pub fn record_path(&self) -> PathBuf {
         self.path.join(RECORD)
     }
 }
@@ -100,8 +100,9 @@ pub fn scratch_notes_folder() -> Result<PathBuf, FolderError> {
     runs_folder().map(|runs| runs.with_file_name("unfinished"))
 }
 
-/// A path that does not exist yet: the time in UTC, the process id because two runs may begin in
-/// the same second, and a number because one process may begin both runs.
+/// A path in `runs` that does not exist yet. Its name is the time in UTC and the process id, because
+/// two processes may begin runs in the same second. If one process begins several runs in a second,
+/// a number follows.
 fn unused_run_path(runs: &Path) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
     let first = format!("{now}-{}", std::process::id());

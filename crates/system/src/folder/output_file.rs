@@ -3,9 +3,9 @@
 //! A file is written under a temporary name and renamed when it is complete. It replaces only an
 //! empty file or an earlier output of the same format. It never replaces a file that the run reads,
 //! or the target of a symbolic link. Two outputs never have the same path. A named pipe is opened
-//! when it is checked, and waits only a moment for a reader.
+//! when it is checked; the check fails if no program reads the pipe within `READER_WAIT`.
 
-use super::earlier_output::{IsOutput, is_replaceable};
+use super::earlier_output::{OutputPredicate, is_replaceable};
 use super::folder_of;
 use crate::process::FileId;
 use crate::terminal::printable::printable;
@@ -27,7 +27,8 @@ pub const STANDARD_OUTPUT: &str = "-";
 /// The permissions of a new file, before the user's umask.
 const NEW_FILE_MODE: u32 = 0o666;
 
-/// How long a pipe waits for its reader, which may be started at the same time as readlab.
+/// How long readlab waits until a program reads a pipe. The program may be started at the same time
+/// as readlab.
 const READER_WAIT: Duration = Duration::from_secs(2);
 
 /// Time between two attempts to open a pipe.
@@ -45,11 +46,11 @@ pub struct OutputFile<'a> {
     /// A path, or [`STANDARD_OUTPUT`].
     pub file: &'a Path,
     /// Checks whether an existing file is an earlier output, which this output may replace.
-    pub is_earlier_output: IsOutput,
+    pub is_earlier_output: OutputPredicate,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Inputs(BTreeSet<FileId>);
+pub struct InputFiles(BTreeSet<FileId>);
 
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
@@ -84,13 +85,13 @@ enum Destination {
     New(PathBuf),
 }
 
-impl Inputs {
+impl InputFiles {
     /// The regular files that these paths name now.
-    pub fn at<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Inputs {
-        Inputs(paths.into_iter().filter_map(FileId::at).collect())
+    pub fn at<'a>(paths: impl IntoIterator<Item = &'a Path>) -> InputFiles {
+        InputFiles(paths.into_iter().filter_map(FileId::at).collect())
     }
 
-    pub fn join(&mut self, other: Inputs) {
+    pub fn join(&mut self, other: InputFiles) {
         self.0.extend(other.0);
     }
 
@@ -99,8 +100,9 @@ impl Inputs {
     }
 }
 
-/// The file names of these outputs and of readlab's own streams.
-pub fn names(outputs: &[OutputFile]) -> BTreeSet<OsString> {
+/// The names, without folders, of the files to which these outputs, standard output and standard
+/// error go.
+pub fn file_names(outputs: &[OutputFile]) -> BTreeSet<OsString> {
     let streams = standard_stream_files();
     let files = outputs.iter().map(|output| output.file).chain(streams.iter().map(PathBuf::as_path));
     files.filter_map(|file| Some(file.file_name()?.to_owned())).collect()
@@ -114,7 +116,7 @@ pub fn standard_stream_files() -> Vec<PathBuf> {
 
 /// Rejects, before the measurement, outputs that cannot be written, and a standard stream that is
 /// also an input.
-pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError> {
+pub fn check(outputs: &[OutputFile], inputs: &InputFiles) -> Result<(), OutputError> {
     for (stream, id) in
         [("standard output", id_of_stream(io::stdout())), ("standard error", id_of_stream(io::stderr()))]
     {
@@ -143,7 +145,7 @@ impl<'a> OutputFile<'a> {
     pub fn if_requested(
         option: &'static str,
         file: &'a Option<PathBuf>,
-        is_earlier_output: IsOutput,
+        is_earlier_output: OutputPredicate,
     ) -> Option<OutputFile<'a>> {
         Some(OutputFile { option, file: file.as_deref()?, is_earlier_output })
     }
@@ -159,10 +161,10 @@ impl<'a> OutputFile<'a> {
         is_file && is_replaceable(self.file, self.is_earlier_output).unwrap_or(false)
     }
 
-    /// Writes the complete file, and replaces an earlier file of this name.
+    /// Writes the complete output. The output replaces an earlier output at its path.
     pub fn write(
         &self,
-        inputs: &Inputs,
+        inputs: &InputFiles,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         let written = |out: &mut dyn Write| content(out).and_then(|()| out.flush());
@@ -190,7 +192,7 @@ impl<'a> OutputFile<'a> {
         done.map_err(|cause| self.io_error(cause))
     }
 
-    fn check(&self, inputs: &Inputs) -> Result<(), OutputError> {
+    fn check(&self, inputs: &InputFiles) -> Result<(), OutputError> {
         if self.is_standard_output() {
             return Ok(());
         }
@@ -224,7 +226,8 @@ impl<'a> OutputFile<'a> {
         }
     }
 
-    /// Opens a pipe, which stays open until the output is written.
+    /// Checks a pipe, socket or character device. A pipe is opened, and stays open until the output
+    /// is written.
     fn check_stream(&self) -> Result<(), OutputError> {
         let facts = fs::metadata(self.file).map_err(|cause| self.io_error(cause))?;
         if facts.file_type().is_socket() {
@@ -246,7 +249,7 @@ impl<'a> OutputFile<'a> {
         Ok(())
     }
 
-    /// Opens a pipe as soon as a program reads it.
+    /// Opens a pipe as soon as a program reads it; fails after [`READER_WAIT`].
     fn open_pipe(&self) -> io::Result<File> {
         let begun = Instant::now();
         loop {
@@ -265,7 +268,8 @@ impl<'a> OutputFile<'a> {
         open.map_or_else(|| File::options().write(true).open(self.file), Ok)
     }
 
-    /// `None` for a terminal and other devices, which several outputs may share.
+    /// Where the output goes; `None` for the path of a character device, which several outputs may
+    /// share. Only one output may go to standard output, even if that is a terminal.
     fn destination(&self) -> io::Result<Option<Destination>> {
         if self.is_standard_output() {
             return Ok(id_of_stream(io::stdout()).map(Destination::File));
@@ -290,8 +294,8 @@ impl<'a> OutputFile<'a> {
     }
 }
 
-/// True if another process or device receives what is written to the path. A pipe or device is not
-/// replaced.
+/// True if another process or device receives what is written to the path. Such a file is opened and
+/// written, never replaced.
 fn is_stream(file: &Path) -> bool {
     let goes_on = |kind: fs::FileType| kind.is_fifo() || kind.is_char_device() || kind.is_socket();
     fs::metadata(file).is_ok_and(|facts| goes_on(facts.file_type()))
@@ -314,7 +318,7 @@ mod tests {
         OutputFile { option: "--export-json", file, is_earlier_output: |head| head.starts_with("new") }
     }
 
-    fn write(file: &Path, inputs: &Inputs) -> Result<(), OutputError> {
+    fn write(file: &Path, inputs: &InputFiles) -> Result<(), OutputError> {
         output(file).write(inputs, |out| out.write_all(b"new"))
     }
 
@@ -335,7 +339,7 @@ mod tests {
         fs::hard_link(&read, &second).unwrap();
         fs::create_dir(folder.path().join("x")).unwrap();
         let dots = folder.path().join("x").join(dots.strip_prefix(folder.path()).unwrap());
-        let inputs = Inputs::at([read.as_path()]);
+        let inputs = InputFiles::at([read.as_path()]);
         for name in [&read, &link, &second, &dots] {
             let error = check(&[output(name)], &inputs).unwrap_err();
             assert!(matches!(error, OutputError::Input { .. }), "{error}");
@@ -352,7 +356,7 @@ mod tests {
         fs::write(&file, "new, an earlier, longer export").unwrap();
         symlink(&file, &link).unwrap();
         symlink(folder.path().join("nowhere"), &dangling).unwrap();
-        let inputs = Inputs::default();
+        let inputs = InputFiles::default();
         for link in [&link, &dangling] {
             assert!(matches!(write(link, &inputs), Err(OutputError::SymbolicLink { .. })), "{link:?}");
         }
@@ -371,7 +375,7 @@ mod tests {
     fn only_an_empty_file_and_an_earlier_output_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
-        let none = Inputs::default();
+        let none = InputFiles::default();
         for (there, is_replaced) in [("", true), ("new one", true), ("a new one", false), ("\n", false)] {
             fs::write(&file, there).unwrap();
             let checked = check(&[output(&file)], &none);
@@ -390,7 +394,7 @@ mod tests {
     fn a_file_created_while_an_output_is_written_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
-        let written = output(&file).write(&Inputs::default(), |out| {
+        let written = output(&file).write(&InputFiles::default(), |out| {
             fs::write(&file, "the user's").unwrap();
             out.write_all(b"new")
         });
@@ -399,8 +403,9 @@ mod tests {
         assert_eq!(names_in(folder.path()), ["file"]);
     }
 
-    /// Reads to the end of a pipe, which a process that another test starts may keep open for a moment.
-    fn reader_of(pipe: &Path, delay: Duration) -> thread::JoinHandle<io::Result<String>> {
+    /// Starts a thread that waits for `delay` and then reads the pipe to its end. The end may come
+    /// late, because a process that another test starts may inherit the open pipe for a moment.
+    fn spawn_reader(pipe: &Path, delay: Duration) -> thread::JoinHandle<io::Result<String>> {
         let pipe = pipe.to_owned();
         thread::spawn(move || {
             thread::sleep(delay);
@@ -413,11 +418,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pipe");
         open_file::make_pipe(&file).unwrap();
-        let none = Inputs::default();
+        let none = InputFiles::default();
         let refused = check(&[output(&file)], &none).unwrap_err();
         assert!(matches!(refused, OutputError::PipeWithoutReader { .. }), "{refused}");
         assert!(refused.to_string().contains("start its reader first"), "{refused}");
-        let reader = reader_of(&file, Duration::ZERO);
+        let reader = spawn_reader(&file, Duration::ZERO);
         check(&[output(&file)], &none).unwrap();
         check(&[output(&file)], &none).unwrap();
         write(&file, &none).unwrap();
@@ -431,9 +436,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pipe");
         open_file::make_pipe(&file).unwrap();
-        let reader = reader_of(&file, READER_CHECK_INTERVAL * 3);
-        check(&[output(&file)], &Inputs::default()).unwrap();
-        write(&file, &Inputs::default()).unwrap();
+        let reader = spawn_reader(&file, READER_CHECK_INTERVAL * 3);
+        check(&[output(&file)], &InputFiles::default()).unwrap();
+        write(&file, &InputFiles::default()).unwrap();
         assert_eq!(reader.join().unwrap().unwrap(), "new");
     }
 
@@ -442,7 +447,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("socket");
         let _socket = std::os::unix::net::UnixListener::bind(&file).unwrap();
-        let refused = check(&[output(&file)], &Inputs::default()).unwrap_err();
+        let refused = check(&[output(&file)], &InputFiles::default()).unwrap_err();
         assert!(
             matches!(&refused, OutputError::Io { cause, .. } if cause.to_string().starts_with("a socket"))
         );
@@ -453,7 +458,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("x")).unwrap();
         let [file, same, other] = ["new", "x/../new", "other"].map(|name| folder.path().join(name));
-        let none = Inputs::default();
+        let none = InputFiles::default();
         assert!(check(&[output(&file), output(&other)], &none).is_ok());
         assert!(matches!(check(&[output(&file), output(&same)], &none), Err(OutputError::NamedTwice { .. })));
         let dash = Path::new(STANDARD_OUTPUT);

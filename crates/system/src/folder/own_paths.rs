@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 pub struct OwnPaths(Vec<PathBuf>);
 
 impl OwnPaths {
-    /// The paths of a run that writes into these output folders, and the user's data and cache
-    /// folders of readlab.
+    /// The paths of a run that writes into these output folders, and the folders in which readlab
+    /// keeps its data and its cache for this user.
     pub fn of_run<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> OwnPaths {
         use etcetera::BaseStrategy;
         let data = runs_folder().ok().and_then(|runs| runs.parent().map(Path::to_owned));
@@ -27,8 +27,8 @@ impl OwnPaths {
         self.with_paths(output_file::standard_stream_files())
     }
 
-    /// Adds the earlier outputs that these outputs replace after the run. A new output does not
-    /// exist yet while the folder is read.
+    /// Adds the earlier outputs that these outputs replace after the run. An output that replaces no
+    /// file is not added, because it does not exist yet when the folder is read.
     #[must_use]
     pub fn with_replaced(self, outputs: &[OutputFile]) -> OwnPaths {
         let replaced = outputs.iter().filter(|output| output.replaces_earlier());
@@ -57,18 +57,19 @@ impl OwnPaths {
     }
 
     /// True if readlab writes below a folder, scratch folders included.
-    pub fn any_below(&self, folder: &Path) -> bool {
-        !self.below(folder).0.is_empty() || scratch::may_create_below(folder)
+    pub fn has_any_below(&self, folder: &Path) -> bool {
+        !self.below(folder).0.is_empty() || scratch::may_exist_below(folder)
     }
 
-    /// True if the path is one of readlab's own paths, or a scratch folder of this process.
+    /// True if the path is one of readlab's own paths, a scratch folder of this process, or a file
+    /// that a runtime writes ([`scratch::perf_map_of`]).
     pub fn has(&self, path: &Path) -> bool {
-        self.0.iter().any(|place| place == path) || scratch::is_own(path)
+        self.0.iter().any(|place| place == path) || scratch::is_own_or_perf_map(path)
     }
 
     /// True if an own path is or will be directly in this folder.
-    pub fn any_directly_in(&self, folder: &Path) -> bool {
-        self.0.iter().any(|place| place.parent() == Some(folder)) || scratch::may_create_in(folder)
+    pub fn has_any_directly_in(&self, folder: &Path) -> bool {
+        self.0.iter().any(|place| place.parent() == Some(folder)) || scratch::may_exist_directly_in(folder)
     }
 }
 
@@ -102,7 +103,9 @@ mod tests {
         fs::write(used.join("data"), "x").unwrap();
         let places = OwnPaths::of_run([new.as_path()]).below(&root);
         assert!(
-            places.has(&new) && places.any_directly_in(&root.join("new")) && !places.any_directly_in(&root)
+            places.has(&new)
+                && places.has_any_directly_in(&root.join("new"))
+                && !places.has_any_directly_in(&root)
         );
         let places = OwnPaths::of_run([used.as_path()]).below(&root);
         assert!(!places.has(&used) && !places.has(&used.join("data")));
@@ -139,12 +142,12 @@ mod tests {
     #[test]
     fn scratch_folders_of_this_process_are_own_paths_in_any_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let scratch = scratch::Scratch::make(folder.path(), "files").unwrap();
+        let scratch = scratch::ScratchFolder::make(folder.path(), "files").unwrap();
         let places = OwnPaths::default();
         assert!(places.has(scratch.path()));
         assert!(!places.has(&folder.path().join("readlab-files-1-2")), "of another process");
         let temporary = fs::canonicalize(std::env::temp_dir()).unwrap();
-        assert!(places.any_directly_in(&temporary) && places.any_below(&temporary));
-        assert!(!places.any_below(folder.path()));
+        assert!(places.has_any_directly_in(&temporary) && places.has_any_below(&temporary));
+        assert!(!places.has_any_below(folder.path()));
     }
 }

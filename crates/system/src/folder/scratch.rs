@@ -1,5 +1,5 @@
-//! Scratch folders, which readlab removes at its end, files that runtimes write, and leftovers of
-//! both from killed runs.
+//! Scratch folders, which readlab removes at its end; files that runtimes write; and the folders and
+//! files of these kinds that killed runs left.
 //!
 //! While a scratch folder or file exists, a note with its path is in the user's data folder. The
 //! run that made the folder or file holds a lock on the note. A note without a lock is from a
@@ -9,7 +9,7 @@
 use crate::file_status::FileStatus;
 use crate::folder;
 use crate::open_file::create_private_folder;
-use crate::program::NumberedFile;
+use crate::program::PidNamedFile;
 use crate::terminal::notice;
 use crate::terminal::printable::printable;
 use readlab_model::units::Bytes;
@@ -30,7 +30,7 @@ const PERF_MAP_PREFIX: &str = "perf-";
 /// A scratch folder, removed when this value is dropped unless `keep` was called. Only its owner
 /// may enter it, so that no other user can change what is measured in it.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct ScratchFolder {
     path: PathBuf,
     note: Option<ScratchNote>,
     is_kept: bool,
@@ -55,40 +55,42 @@ pub fn perf_map_of(pid: u32) -> PathBuf {
     Path::new(PERF_MAPS_FOLDER).join(format!("{PERF_MAP_PREFIX}{pid}{MAP_SUFFIX}"))
 }
 
-/// The path of that file for a program that creates the file before its runtime starts: a runtime
-/// writes to any existing file of this name, even through a link.
-pub fn own_perf_map() -> NumberedFile {
+/// The path of the same file for a program that has no process id yet. The program's process creates
+/// the file before its runtime starts, because a runtime writes to any existing file of this name,
+/// even through a link.
+pub fn pid_named_perf_map() -> PidNamedFile {
     let before = Path::new(PERF_MAPS_FOLDER).join(PERF_MAP_PREFIX).into_os_string();
-    NumberedFile { before, after: MAP_SUFFIX.into() }
+    PidNamedFile { before_pid: before, after_pid: MAP_SUFFIX.into() }
 }
 
 /// True for a scratch folder of this process, and for every file that a runtime may write.
-pub fn is_own(path: &Path) -> bool {
+pub fn is_own_or_perf_map(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     let is_map = || name.starts_with(PERF_MAP_PREFIX) && name.ends_with(MAP_SUFFIX);
-    has_own_name(name) || path.parent() == Some(Path::new(PERF_MAPS_FOLDER)) && is_map()
+    has_own_pid(name) || path.parent() == Some(Path::new(PERF_MAPS_FOLDER)) && is_map()
 }
 
-/// True if the name of a scratch folder or of its note contains the id of this process.
-fn has_own_name(name: &str) -> bool {
+/// True if this is the name of a scratch folder, or of its note, and contains the id of this
+/// process.
+fn has_own_pid(name: &str) -> bool {
     name.starts_with(NAME_PREFIX) && name.contains(&format!("-{:x}-", std::process::id()))
 }
 
 /// True if scratch folders or files of runtimes are created in this folder.
-pub fn may_create_in(folder: &Path) -> bool {
+pub fn may_exist_directly_in(folder: &Path) -> bool {
     let temporary = std::env::temp_dir();
     folder == Path::new(PERF_MAPS_FOLDER) || fs::canonicalize(temporary).is_ok_and(|own| own == folder)
 }
 
 /// True if scratch folders or files of runtimes may be created below this folder.
-pub fn may_create_below(folder: &Path) -> bool {
+pub fn may_exist_below(folder: &Path) -> bool {
     let temporary = fs::canonicalize(std::env::temp_dir());
     temporary.is_ok_and(|own| own.starts_with(folder)) || Path::new(PERF_MAPS_FOLDER).starts_with(folder)
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// Creates a folder in `parent`, with the purpose in its name. The note is written first.
-    pub fn make(parent: &Path, purpose: &str) -> io::Result<Scratch> {
+    pub fn make(parent: &Path, purpose: &str) -> io::Result<ScratchFolder> {
         let parent = std::path::absolute(parent)?;
         loop {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -100,7 +102,7 @@ impl Scratch {
                 .and_then(|notes| ScratchNote::new(&notes, &name, &path).ok());
             match create_private_folder(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| Scratch { path, note, is_kept: false }),
+                made => return made.map(|()| ScratchFolder { path, note, is_kept: false }),
             }
         }
     }
@@ -116,15 +118,15 @@ impl Scratch {
 }
 
 /// Two values are equal if they name the same folder.
-impl PartialEq for Scratch {
-    fn eq(&self, other: &Scratch) -> bool {
+impl PartialEq for ScratchFolder {
+    fn eq(&self, other: &ScratchFolder) -> bool {
         self.path == other.path
     }
 }
 
-impl Eq for Scratch {}
+impl Eq for ScratchFolder {}
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         if self.is_kept {
             return;
@@ -136,8 +138,8 @@ impl Drop for Scratch {
 }
 
 impl ScratchNote {
-    /// Writes a note that a runtime may write its file for this process; `None` if notes cannot be
-    /// written.
+    /// Writes a note about the file that the runtime of the process `pid` may write; `None` if notes
+    /// cannot be written.
     pub fn of_perf_map(pid: u32) -> Option<ScratchNote> {
         let path = perf_map_of(pid);
         let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
@@ -178,7 +180,7 @@ impl Leftover {
 pub fn remove_own_folders() {
     let notes = folder::scratch_notes_folder().map(fs::read_dir);
     for note in notes.into_iter().flatten().flatten().flatten().map(|note| note.path()) {
-        let has_name = note.file_name().and_then(OsStr::to_str).is_some_and(has_own_name);
+        let has_name = note.file_name().and_then(OsStr::to_str).is_some_and(has_own_pid);
         // A note with the id of this process and without a lock is from an earlier process.
         let is_locked = || File::open(&note).is_ok_and(|file| file.try_lock().is_err());
         if has_name && is_locked() {

@@ -1,7 +1,7 @@
 //! Block devices, from /sys: their facts, and the devices or files that they consist of.
 
 use super::file_status::DeviceNumber;
-use super::kernel_file::{self, line, number, selected_word};
+use super::kernel_file::{self, read_line, read_number, selected_word};
 use super::system_root::SystemRoot;
 use readlab_model::target::device::{Device, ReadAhead};
 use std::fs;
@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// Bytes of a sector. /sys counts in sectors of this size, whatever the block size of a device.
 const SECTOR_BYTES: u64 = 512;
 
-/// Name prefixes of folders in /sys above a SCSI disk that is connected over a network.
+/// Name prefixes of folders in /sys above a SCSI disk that is connected over a network, each with
+/// the name of the network protocol.
 const SCSI_NETWORKS: [(&str, &str); 2] = [("session", "iSCSI"), ("rport-", "Fibre Channel or SRP")];
 
 /// Prefixes of the UUIDs of device-mapper devices, by which their makers are known. LVM names the
@@ -29,25 +30,25 @@ pub enum Composition {
         disk: Option<BlockDevice>,
     },
     Loop(LoopDevice),
-    /// Other block devices (device mapper, RAID).
+    /// The block devices that a device of the device mapper or a RAID consists of.
     Mapped(Vec<BlockDevice>),
     Memory,
     Remote {
         /// The network protocol of the blocks, such as `NVMe over tcp`; `None` if the device's name
         /// already says the protocol.
-        by: Option<String>,
+        protocol: Option<String>,
     },
     /// A program of this machine that answers each request (ublk).
     Program,
     Cached {
         /// The software that keeps the cache, such as `bcache`.
-        by: &'static str,
+        software: &'static str,
         parts: Vec<BlockDevice>,
     },
     /// Several devices under the device mapper, one of which may cache another: /sys does not show
     /// what the mapper makes of them.
     MayBeCached(Vec<BlockDevice>),
-    /// A device that, as far as the kernel knows, consists of nothing else.
+    /// A device for which the kernel shows no other device or file that holds its blocks.
     Disk,
 }
 
@@ -57,7 +58,7 @@ pub struct LoopDevice {
     pub is_deleted: bool,
     /// True if the device reads the file past the page cache.
     pub is_direct_io: bool,
-    /// Size of the device, in bytes of the file.
+    /// Size of the device, which may be less than the rest of the file.
     size_bytes: u64,
     /// Offset in the file at which the device begins.
     offset_bytes: u64,
@@ -66,7 +67,7 @@ pub struct LoopDevice {
 /// The read-ahead setting of a file system that does not use its device's setting: a file system
 /// without a device (NFS, FUSE), FUSE served from a device, and btrfs. `number` is the device
 /// number of its files; `device` is the mounted device.
-pub fn own_read_ahead(
+pub fn filesystem_read_ahead(
     root: &SystemRoot,
     number: DeviceNumber,
     device: Option<&BlockDevice>,
@@ -80,7 +81,10 @@ pub fn own_read_ahead(
     ];
     let read = |folder: PathBuf| {
         let file = folder.join("read_ahead_kb");
-        Some(ReadAhead { bytes: kernel_file::number(&file)? * 1024, setting: file.display().to_string() })
+        Some(ReadAhead {
+            bytes: kernel_file::read_number(&file)? * 1024,
+            setting_path: file.display().to_string(),
+        })
     };
     folders.into_iter().flatten().find_map(read)
 }
@@ -92,7 +96,8 @@ pub fn busy_ns(name: &str) -> Result<u64, String> {
     parse_busy_ns(&text).ok_or_else(|| format!("{} has another form", path.display()))
 }
 
-/// The tenth number of the file (the kernel's `Documentation/block/stat.rst`).
+/// Parses the tenth number of a device's file `stat`, which counts milliseconds (the kernel's
+/// `Documentation/block/stat.rst`).
 fn parse_busy_ns(statistics: &str) -> Option<u64> {
     statistics.split_ascii_whitespace().nth(9)?.parse::<u64>().ok()?.checked_mul(1_000_000)
 }
@@ -122,11 +127,11 @@ impl BlockDevice {
     }
 
     pub fn facts(&self) -> Device {
-        let of_disk = |file: &str| line(self.disk_folder()?.join(file));
+        let of_disk = |file: &str| read_line(self.disk_folder()?.join(file));
         Device {
             name: self.name(),
             model: of_disk("device/model"),
-            rotational: of_disk("queue/rotational").map(|flag| flag == "1"),
+            is_rotational: of_disk("queue/rotational").map(|flag| flag == "1"),
             read_ahead_bytes: of_disk("queue/read_ahead_kb")
                 .and_then(|kib| Some(kib.parse::<u64>().ok()? * 1024)),
             scheduler: of_disk("queue/scheduler").map(|all| selected_word(&all).to_owned()),
@@ -143,7 +148,7 @@ impl BlockDevice {
         }
         let parts = linked_devices(&self.folder.join("slaves"));
         if let Some(by) = self.caching_software(&parts) {
-            return Composition::Cached { by, parts };
+            return Composition::Cached { software: by, parts };
         }
         if parts.len() > 1 && self.has_unknown_target() {
             return Composition::MayBeCached(parts);
@@ -156,12 +161,12 @@ impl BlockDevice {
             "zram" | "ram" | "nullb" => return Composition::Memory,
             "ublkb" => return Composition::Program,
             _ if self.is_scsi_debug() => return Composition::Memory,
-            "nbd" | "rbd" | "rnbd" | "drbd" => return Composition::Remote { by: None },
-            _ if name.starts_with("etherd!") => return Composition::Remote { by: None },
+            "nbd" | "rbd" | "rnbd" | "drbd" => return Composition::Remote { protocol: None },
+            _ if name.starts_with("etherd!") => return Composition::Remote { protocol: None },
             _ => {}
         }
-        match self.network() {
-            Some(by) => Composition::Remote { by: Some(by) },
+        match self.network_protocol() {
+            Some(by) => Composition::Remote { protocol: Some(by) },
             None => Composition::Disk,
         }
     }
@@ -173,31 +178,33 @@ impl BlockDevice {
         if self.folder.join("bcache").exists() && self.name().starts_with("bcache") {
             return Some("bcache");
         }
-        let names: Vec<String> = parts.iter().filter_map(|part| line(part.folder.join("dm/name"))).collect();
+        let names: Vec<String> =
+            parts.iter().filter_map(|part| read_line(part.folder.join("dm/name"))).collect();
         let roles = [("_wcorig", "dm-writecache"), ("_corig", "dm-cache")];
         let has = |role: &str| names.iter().any(|name| name.ends_with(role));
         roles.into_iter().find(|(role, _)| has(role)).map(|(_, by)| by)
     }
 
-    /// True for a device-mapper device, such as one made with `dmsetup`, that may have any target.
+    /// True for a device-mapper device whose maker is unknown, such as one made with `dmsetup`. Its
+    /// target may be of any type.
     fn has_unknown_target(&self) -> bool {
         let mapper = self.folder.join("dm");
-        let uuid = line(mapper.join("uuid")).unwrap_or_default();
+        let uuid = read_line(mapper.join("uuid")).unwrap_or_default();
         mapper.exists() && !KNOWN_MAKER_PREFIXES.iter().any(|maker| uuid.starts_with(maker))
     }
 
     /// True for a disk that the kernel simulates in memory.
     fn is_scsi_debug(&self) -> bool {
-        let model = self.disk_folder().and_then(|folder| line(folder.join("device/model")));
+        let model = self.disk_folder().and_then(|folder| read_line(folder.join("device/model")));
         model.is_some_and(|model| model.trim() == "scsi_debug")
     }
 
     /// The network protocol that carries the device's blocks; `None` for a local device.
-    fn network(&self) -> Option<String> {
+    fn network_protocol(&self) -> Option<String> {
         let device = self.disk_folder()?.join("device");
         // For NVMe multipath, the device of a disk is a subsystem with links to its controllers.
         let controllers = linked_devices(&device).into_iter().map(|it| it.folder.join("transport"));
-        let transport = [device.join("transport")].into_iter().chain(controllers).find_map(line);
+        let transport = [device.join("transport")].into_iter().chain(controllers).find_map(read_line);
         if let Some(transport) = transport {
             let is_near = ["pcie", "apple-nvme", "loop"].contains(&transport.as_str());
             return (!is_near).then(|| format!("NVMe over {transport}"));
@@ -238,9 +245,9 @@ impl LoopDevice {
         Some(LoopDevice {
             backing_file,
             is_deleted,
-            is_direct_io: line(settings.join("dio")).as_deref() == Some("1"),
-            size_bytes: number(folder.join("size")).unwrap_or(0) * SECTOR_BYTES,
-            offset_bytes: number(settings.join("offset")).unwrap_or(0),
+            is_direct_io: read_line(settings.join("dio")).as_deref() == Some("1"),
+            size_bytes: read_number(folder.join("size")).unwrap_or(0) * SECTOR_BYTES,
+            offset_bytes: read_number(settings.join("offset")).unwrap_or(0),
         })
     }
 
@@ -316,7 +323,7 @@ mod tests {
         };
         let found = |number: &str, device: Option<&BlockDevice>| {
             let number = number_of(number);
-            own_read_ahead(&root, number, device).map(|setting| setting.bytes / 1024)
+            filesystem_read_ahead(&root, number, device).map(|setting| setting.bytes / 1024)
         };
         let loop0 = BlockDevice::find(&root, number_of("7:0"));
         let loop0 = loop0.as_ref();

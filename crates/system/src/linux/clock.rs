@@ -3,7 +3,7 @@
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
-/// Number of clock readings from which the cost is computed.
+/// Number of differences between consecutive clock readings, of which the cost is the median.
 const COST_READINGS: usize = 1001;
 
 pub fn monotonic_ns() -> u64 {

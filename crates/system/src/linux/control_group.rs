@@ -1,9 +1,9 @@
 //! The control groups of a process: the folders of its own group and of all enclosing groups, in
 //! version 1 or 2, and the time for which their CPU quotas throttled the process.
 
-use super::kernel_file::field;
+use super::kernel_file::number_after;
 use super::mounts::Mount;
-use super::process::Unavailable;
+use super::process::CounterError;
 use super::system_root::SystemRoot;
 use procfs::process::Process;
 use procfs::{FromBufRead, ProcessCGroup, ProcessCGroups};
@@ -79,40 +79,42 @@ fn enclosing_folders(mount_point: &Path, mount_root: &Path, group: &Path) -> Vec
 /// Counts the time for which the control groups of a process had used up their CPU quota while
 /// threads were runnable.
 #[derive(Debug)]
-pub struct ThrottledTime {
-    files: Result<Vec<PathBuf>, Unavailable>,
+pub struct ThrottledTimeCounter {
+    files: Result<Vec<PathBuf>, CounterError>,
 }
 
-impl ThrottledTime {
-    pub fn of_process(pid: u32) -> ThrottledTime {
+impl ThrottledTimeCounter {
+    pub fn of_process(pid: u32) -> ThrottledTimeCounter {
         let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
-        let process = process.ok_or(Unavailable::Ended { pid });
+        let process = process.ok_or(CounterError::Ended { pid });
         let counts = |folder: GroupFolder| folder.path.join(CPU_STATISTICS_FILE);
-        ThrottledTime {
+        ThrottledTimeCounter {
             files: process.map(|process| folders_of(&process, "cpu").into_iter().map(counts).collect()),
         }
     }
 
-    /// The throttled time so far, over all processors. The times of all groups are added, because a
-    /// group does not count the time for which an enclosing group is throttled. 0 without quotas.
-    pub fn read(&self) -> Result<u64, Unavailable> {
-        let files = self.files.as_ref().map_err(Unavailable::clone)?;
+    /// The throttled time so far in nanoseconds, summed over all processors. The times of all groups
+    /// are added, because a group does not count the time for which an enclosing group is throttled.
+    /// 0 without quotas.
+    pub fn read(&self) -> Result<u64, CounterError> {
+        let files = self.files.as_ref().map_err(CounterError::clone)?;
         let one = |path: &PathBuf| match fs::read_to_string(path) {
             Ok(text) => Ok(throttled_ns(&text).unwrap_or(0)),
             // In version 2 a group without the controller does not have this file.
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(0),
             Err(cause) => {
-                Err(Unavailable::Unreadable { file: path.display().to_string(), cause: cause.to_string() })
+                Err(CounterError::Unreadable { file: path.display().to_string(), cause: cause.to_string() })
             }
         };
         files.iter().map(one).sum()
     }
 }
 
-/// Version 1 counts in nanoseconds, version 2 in microseconds. A group without a quota counts
-/// neither.
+/// Parses the throttled time, which version 1 counts in nanoseconds and version 2 in microseconds;
+/// `None` if the group does not count it.
 fn throttled_ns(statistics: &str) -> Option<u64> {
-    field(statistics, "throttled_time ").or_else(|| field(statistics, "throttled_usec ")?.checked_mul(1000))
+    number_after(statistics, "throttled_time ")
+        .or_else(|| number_after(statistics, "throttled_usec ")?.checked_mul(1000))
 }
 
 #[cfg(test)]
@@ -130,8 +132,8 @@ mod tests {
         fs::write(path("own"), unified).unwrap();
         fs::write(path("around"), "throttled_usec 1\n").unwrap();
         let files = Ok(vec![path("own"), path("around"), path("absent")]);
-        assert_eq!(ThrottledTime { files }.read(), Ok(8000));
-        let own = ThrottledTime::of_process(std::process::id());
+        assert_eq!(ThrottledTimeCounter { files }.read(), Ok(8000));
+        let own = ThrottledTimeCounter::of_process(std::process::id());
         assert!(own.read().is_ok(), "{own:?}");
     }
 

@@ -2,7 +2,7 @@
 //! /sys/devices/system/cpu, control groups and the firmware.
 
 use super::control_group::{self, GroupFolder};
-use super::kernel_file::{line, number};
+use super::kernel_file::{read_line, read_number};
 use super::system_root::SystemRoot;
 use std::fs;
 
@@ -12,20 +12,20 @@ const HYPERVISOR_NAMES: [&str; 9] =
 
 pub fn model() -> Option<String> {
     cpuinfo_value(&["model name", "Model", "cpu model", "uarch", "Hardware"]).or_else(|| {
-        line("/sys/firmware/devicetree/base/model").map(|name| name.trim_end_matches('\0').to_owned())
+        read_line("/sys/firmware/devicetree/base/model").map(|name| name.trim_end_matches('\0').to_owned())
     })
 }
 
 /// Number of processors in the affinity mask of this thread. If the machine has more processors
-/// than the mask can hold, all processors that are online.
-pub fn allowed_processors() -> u64 {
+/// than the mask can hold, the number that the standard library reports.
+pub fn allowed_processor_count() -> u64 {
     let mask = rustix::thread::sched_getaffinity(None).map(|mask| u64::from(mask.count()));
     mask.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, |count| count.get() as u64))
 }
 
 /// The numbers of the processors that are online; 0 alone if the kernel does not list them.
-pub(super) fn online(root: &SystemRoot) -> Vec<u32> {
-    let list = line(root.join("sys/devices/system/cpu/online")).unwrap_or_default();
+pub(super) fn online_processors(root: &SystemRoot) -> Vec<u32> {
+    let list = read_line(root.join("sys/devices/system/cpu/online")).unwrap_or_default();
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Some(first.parse::<u32>().ok()?..=last.parse().ok()?)
@@ -34,11 +34,11 @@ pub(super) fn online(root: &SystemRoot) -> Vec<u32> {
     if numbers.is_empty() { vec![0] } else { numbers }
 }
 
-/// The CPU quota that the control groups give this process, as a number of processors; `None`
-/// without a quota.
+/// The lowest CPU quota of this process's control groups, as a number of processors; `None` without
+/// a quota.
 pub fn quota_processors() -> Option<f64> {
     let of_group = |group: &GroupFolder| {
-        let text = |file: &str| line(group.path.join(file));
+        let text = |file: &str| read_line(group.path.join(file));
         match group.is_unified {
             true => parse_quota(&text("cpu.max")?),
             false => parse_quota(&format!("{} {}", text("cpu.cfs_quota_us")?, text("cpu.cfs_period_us")?)),
@@ -58,31 +58,31 @@ fn parse_quota(quota_and_period: &str) -> Option<f64> {
 /// The highest clock rate of any processor, as the frequency driver reports it.
 pub fn max_clock_ghz() -> Option<f64> {
     let folders = fs::read_dir("/sys/devices/system/cpu").ok()?.flatten();
-    let kilohertz = folders.filter_map(|folder| number(folder.path().join("cpufreq/cpuinfo_max_freq")));
+    let kilohertz = folders.filter_map(|folder| read_number(folder.path().join("cpufreq/cpuinfo_max_freq")));
     let highest = kilohertz.filter_map(|khz| u32::try_from(khz).ok()).max();
     highest.map(|khz| f64::from(khz) / 1e6)
 }
 
 /// The frequency governor of the first processor.
 pub fn governor() -> Option<String> {
-    line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 }
 
 /// True if processors may exceed their nominal clock rate; `None` if the driver does not report
 /// this.
 pub fn is_turbo_allowed() -> Option<bool> {
-    let intel = line("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
-    intel.or_else(|| line("/sys/devices/system/cpu/cpufreq/boost").map(|on| on != "0"))
+    let intel = read_line("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
+    intel.or_else(|| read_line("/sys/devices/system/cpu/cpufreq/boost").map(|on| on != "0"))
 }
 
-/// The name of the hypervisor, from Xen, the firmware and the flags of the processor; `unnamed` if it has
-/// none, and `None` if the machine is not a virtual machine.
+/// The name of the hypervisor, as Xen or the firmware reports it; `unnamed` if only the processor's
+/// flags show that there is one. `None` if the machine is not a virtual machine.
 pub fn hypervisor() -> Option<String> {
-    if let Some(kind) = line("/sys/hypervisor/type") {
+    if let Some(kind) = read_line("/sys/hypervisor/type") {
         return Some(kind);
     }
     let files = ["/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"];
-    let firmware = files.into_iter().filter_map(line).collect::<Vec<_>>().join(" ");
+    let firmware = files.into_iter().filter_map(read_line).collect::<Vec<_>>().join(" ");
     let has_flag =
         || cpuinfo_value(&["flags"]).is_some_and(|flags| flags.split(' ').any(|it| it == "hypervisor"));
     // ARM processors have no flag for virtual machines, so there only the firmware's name shows
@@ -119,19 +119,19 @@ mod tests {
     fn lists_of_processors_are_parsed() {
         let folder = tempfile::tempdir().unwrap();
         let root = SystemRoot::below(folder.path());
-        assert_eq!(online(&root), [0]);
+        assert_eq!(online_processors(&root), [0]);
         let file = root.join("sys/devices/system/cpu/online");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, "0-2,4\n").unwrap();
-        assert_eq!(online(&root), [0, 1, 2, 4]);
+        assert_eq!(online_processors(&root), [0, 1, 2, 4]);
         fs::write(&file, "3\n").unwrap();
-        assert_eq!(online(&root), [3]);
+        assert_eq!(online_processors(&root), [3]);
     }
 
     #[test]
     fn every_processor_that_this_thread_may_use_is_online() {
-        let online = online(&SystemRoot::default()).len() as u64;
-        assert!(online >= allowed_processors().max(1), "{online} online");
+        let online = online_processors(&SystemRoot::default()).len() as u64;
+        assert!(online >= allowed_processor_count().max(1), "{online} online");
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
     fn only_processors_that_this_thread_may_use_are_counted() {
         let counted = std::thread::spawn(|| {
             use_one_processor(None);
-            allowed_processors()
+            allowed_processor_count()
         });
         assert_eq!(counted.join().unwrap(), 1);
     }

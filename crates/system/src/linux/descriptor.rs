@@ -16,8 +16,8 @@ pub(super) fn path_by_descriptor(file: &File) -> PathBuf {
     Path::new("/proc/self/fd").join(file.as_raw_fd().to_string())
 }
 
-/// True if data or the end of the stream can be read before the deadline.
-pub(super) fn is_readable(from: &impl AsFd, deadline: Instant) -> io::Result<bool> {
+/// Waits until data or the end of the stream can be read; `false` if the deadline passes before.
+pub(super) fn becomes_readable(from: &impl AsFd, deadline: Instant) -> io::Result<bool> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let left = left.try_into().map_err(|_| io::ErrorKind::InvalidInput)?;
@@ -28,8 +28,8 @@ pub(super) fn is_readable(from: &impl AsFd, deadline: Instant) -> io::Result<boo
     }
 }
 
-/// Replaces the standard streams by /dev/null, with system calls only, so that signal handlers may call
-/// it.
+/// Replaces the standard streams by /dev/null. Signal handlers may call this function, because it
+/// makes only system calls.
 pub(super) fn redirect_streams_to_null() {
     if let Ok(null) = rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
         let _ = rustix::stdio::dup2_stdin(&null);
@@ -45,9 +45,9 @@ pub fn path_of(file: &File) -> Option<PathBuf> {
     (FileId::at(&name)? == FileId::of_metadata(&file.metadata().ok()?)).then_some(name)
 }
 
-/// True if the folder (without symbolic links) has other content in each process, as that of
-/// /dev/stdin does.
-pub fn is_folder_of_process(folder: &Path) -> bool {
+/// True if the content of a folder may differ between processes, as that of /proc/self/fd, to which
+/// /dev/stdin leads. The path must have no symbolic links.
+pub fn is_process_specific(folder: &Path) -> bool {
     folder.starts_with("/proc") || folder.starts_with("/dev")
 }
 

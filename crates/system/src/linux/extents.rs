@@ -22,8 +22,8 @@ pub enum ExtentKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// Offset in the file at which the extent begins.
-    pub start: u64,
-    pub length: u64,
+    pub start_bytes: u64,
+    pub length_bytes: u64,
     pub kind: ExtentKind,
 }
 
@@ -89,7 +89,7 @@ impl From<&RawExtent> for Extent {
         } else {
             ExtentKind::Plain
         };
-        Extent { start: raw.logical, length: raw.length, kind }
+        Extent { start_bytes: raw.logical, length_bytes: raw.length, kind }
     }
 }
 

@@ -7,8 +7,8 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilesystemType {
     /// The magic number (`f_type` of statfs(2)).
-    pub number: u32,
-    /// The name; `None` for a number that the table does not have.
+    pub magic_number: u32,
+    /// The name; `None` for a number that `FILESYSTEM_NAMES` does not list.
     pub name: Option<&'static str>,
 }
 
@@ -39,7 +39,7 @@ impl FilesystemType {
             reason = "magic numbers have 32 bits; the field's type differs between architectures"
         )]
         let number = found.f_type as u32;
-        Ok(FilesystemType { number, name: name(number) })
+        Ok(FilesystemType { magic_number: number, name: name(number) })
     }
 }
 

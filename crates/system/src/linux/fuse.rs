@@ -1,7 +1,7 @@
 //! The program that serves a FUSE file system.
 
 use super::file_status::DeviceNumber;
-use super::kernel_file::{field, line};
+use super::kernel_file::{number_after, read_line};
 use super::system_root::SystemRoot;
 use std::fs;
 
@@ -24,7 +24,7 @@ impl FuseDaemon {
         let folders = fs::read_dir(root.join("proc")).ok()?.flatten();
         let mut pids = folders.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         let pid = pids.find(|pid| serves_connection(root, *pid, connection))?;
-        let name = line(root.join(format!("proc/{pid}/comm")))?;
+        let name = read_line(root.join(format!("proc/{pid}/comm")))?;
         Some(FuseDaemon { pid, name })
     }
 }
@@ -38,7 +38,7 @@ fn serves_connection(root: &SystemRoot, pid: u32, connection: u64) -> bool {
 
 /// The connection in the fdinfo of a descriptor of /dev/fuse (since Linux 6.17).
 fn connection_of(fdinfo: &str) -> Option<u64> {
-    field(fdinfo, "fuse_connection:")
+    number_after(fdinfo, "fuse_connection:")
 }
 
 #[cfg(test)]

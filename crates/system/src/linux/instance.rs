@@ -37,28 +37,28 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A lab that measures. Other labs can detect it until this value is dropped.
 #[derive(Debug)]
-pub struct Instance {
-    /// Beginning of the names of all labs with this folder.
+pub struct MeasuringLab {
+    /// Beginning of the socket names of all labs with the same folder for temporary files.
     prefix: String,
     /// The name and the listening socket of this lab; `None` if it could not listen. Other labs are
     /// detected in any case.
     own_socket: Option<(String, UnixListener)>,
-    /// The socket names of labs that `newcomers` has already reported.
+    /// The socket names of labs that `new_lab_pids` has already reported.
     known_names: BTreeSet<String>,
     last_check: Option<Instant>,
 }
 
-impl Instance {
-    pub fn begin() -> Instance {
-        Instance::with_prefix(format!("{NAME_PREFIX}{}: ", folder_words()))
+impl MeasuringLab {
+    pub fn begin() -> MeasuringLab {
+        MeasuringLab::with_prefix(format!("{NAME_PREFIX}{}: ", temporary_folder_id()))
     }
 
-    fn with_prefix(prefix: String) -> Instance {
+    fn with_prefix(prefix: String) -> MeasuringLab {
         // The time in the name distinguishes several measuring parts of one process.
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         let name = format!("{prefix}{} {}", std::process::id(), now.as_nanos());
         let listener = address(&name).and_then(|address| UnixListener::bind_addr(&address).ok());
-        Instance {
+        MeasuringLab {
             prefix,
             own_socket: listener.map(|it| (name, it)),
             known_names: BTreeSet::new(),
@@ -67,17 +67,18 @@ impl Instance {
     }
 
     /// The process ids of labs that were not reported before; 0 for a lab whose process is unknown.
-    /// Checks only after the interval.
-    pub fn newcomers(&mut self) -> Vec<u32> {
+    /// Empty without a check if the last check was less than `CHECK_INTERVAL` ago.
+    pub fn new_lab_pids(&mut self) -> Vec<u32> {
         if self.last_check.is_some_and(|checked| checked.elapsed() < CHECK_INTERVAL) {
             return Vec::new();
         }
         self.last_check = Some(Instant::now());
         let sockets = socket_list();
         let is_own = |name: &str| self.own_socket.as_ref().is_some_and(|(own, _)| own == name);
-        let others: Vec<&str> = measuring_labs(&sockets, &self.prefix).filter(|name| !is_own(name)).collect();
+        let others: Vec<&str> =
+            measuring_lab_names(&sockets, &self.prefix).filter(|name| !is_own(name)).collect();
         let new = others.into_iter().filter(|name| self.known_names.insert((*name).to_owned()));
-        new.filter_map(listener_at).filter(|pid| *pid != std::process::id()).collect()
+        new.filter_map(listener_pid_at).filter(|pid| *pid != std::process::id()).collect()
     }
 }
 
@@ -92,13 +93,13 @@ pub struct SettingsLock {
 impl SettingsLock {
     /// Takes the lock until the value is dropped; an error says which lab has it.
     pub fn take() -> Result<SettingsLock, String> {
-        SettingsLock::with_name(&format!("{SETTINGS_PREFIX}{}", folder_words()))
+        SettingsLock::with_name(&format!("{SETTINGS_PREFIX}{}", temporary_folder_id()))
     }
 
     fn with_name(name: &str) -> Result<SettingsLock, String> {
         let bound = SocketAddr::from_abstract_name(name).and_then(|it| UnixListener::bind_addr(&it));
         let lock = bound.map(|listener| SettingsLock { listener });
-        lock.map_err(|error| match (error.kind(), listener_at(name)) {
+        lock.map_err(|error| match (error.kind(), listener_pid_at(name)) {
             // The kernel remembers the process that began to listen.
             (ErrorKind::AddrInUse, Some(pid)) if pid != UNKNOWN_PROCESS && !is_running(pid) => format!(
                 "those that another readlab (process {pid}) changed before it was killed are being restored: try again in \
@@ -123,13 +124,13 @@ fn is_running(pid: u32) -> bool {
     std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| !words.is_empty())
 }
 
-/// The folder for temporary files in the names of sockets.
-fn folder_words() -> String {
+/// Device and inode number of the folder for temporary files, as the names of sockets contain them.
+fn temporary_folder_id() -> String {
     let folder = std::fs::metadata(std::env::temp_dir()).map_or((0, 0), |it| (it.st_dev(), it.st_ino()));
     format!("{}:{}", folder.0, folder.1)
 }
 
-pub fn warning(pid: u32) -> String {
+pub fn concurrent_lab_warning(pid: u32) -> String {
     format!(
         "{} measured on this machine at the same time: both share its processors, caches and device, and the numbers of \
          both are spoiled",
@@ -144,7 +145,8 @@ fn lab_words(pid: u32) -> String {
     }
 }
 
-/// The kernel's list of sockets. A name may have any bytes, which must not hide the other names.
+/// The kernel's list of sockets. A name may contain bytes that are not UTF-8; they are replaced, so
+/// that the other names can still be read.
 fn socket_list() -> String {
     String::from_utf8_lossy(&std::fs::read(SOCKET_LIST).unwrap_or_default()).into_owned()
 }
@@ -155,29 +157,29 @@ fn address(name: &str) -> Option<SocketAddr> {
 
 /// The socket names of measuring labs: the text after `@` in each line. A connection that waits to
 /// be accepted has the name of its listener.
-fn measuring_labs<'a>(sockets: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+fn measuring_lab_names<'a>(sockets: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
     sockets
         .lines()
         .filter_map(|line| line.split_once(" @").map(|(_, name)| name))
         .filter(move |name| name.starts_with(prefix))
 }
 
-/// The process that listens at a name; [`UNKNOWN_PROCESS`] if the kernel does not show it. A
-/// listener whose queue is full counts as one, because any user can fill the queue of a lab and
-/// would hide it.
-fn listener_at(name: &str) -> Option<u32> {
+/// The id of the process that listens at a name; 0 if the kernel does not show the process, or the
+/// queue of its socket is full. A full queue counts, because any user could otherwise hide a lab by
+/// filling its queue. `None` if no process listens.
+fn listener_pid_at(name: &str) -> Option<u32> {
     let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).ok()?;
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).ok()?;
     match connect(&socket, &address) {
-        Ok(()) => peer_process(&socket),
+        Ok(()) => peer_pid(&socket),
         Err(Errno::AGAIN) => Some(UNKNOWN_PROCESS),
         Err(_) => None,
     }
 }
 
-/// The process that listened when this socket was connected.
-fn peer_process(socket: &OwnedFd) -> Option<u32> {
+/// The id of the process that listened when this socket was connected.
+fn peer_pid(socket: &OwnedFd) -> Option<u32> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `bytes` bytes into a live local. rustix has no number 0 for
@@ -200,9 +202,10 @@ mod tests {
     use rustix::net::{bind, listen};
     use std::fs::File;
 
-    /// An instance that no lab of this machine reports, nor another run of the tests.
-    fn test_instance() -> Instance {
-        Instance::with_prefix(format!("readlab tests {}: ", std::process::id()))
+    /// A measuring lab under a name that no lab of this machine reports, and no other run of the
+    /// tests.
+    fn test_instance() -> MeasuringLab {
+        MeasuringLab::with_prefix(format!("readlab tests {}: ", std::process::id()))
     }
 
     #[test]
@@ -214,7 +217,10 @@ mod tests {
                        0000000000000000: 00000003 00000000 00000000 0001 02 0 @readlab measures in 1:2: 7 12\n\
                        0000000000000000: 00000002 00000000 00010000 0001 01 16616 @readlab measures in 1:3: 8 12\n";
         let prefix = "readlab measures in 1:2: ";
-        assert_eq!(measuring_labs(sockets, prefix).collect::<Vec<_>>(), ["readlab measures in 1:2: 7 12"; 2]);
+        assert_eq!(
+            measuring_lab_names(sockets, prefix).collect::<Vec<_>>(),
+            ["readlab measures in 1:2: 7 12"; 2]
+        );
     }
 
     #[test]
@@ -238,11 +244,11 @@ mod tests {
             let mut own = test_instance();
             let (name, _) = own.own_socket.as_ref().unwrap();
             let (name, prefix) = (name.clone(), own.prefix.clone());
-            assert!(measuring_labs(&socket_list(), &prefix).any(|it| it == name));
-            assert_eq!(listener_at(&name), Some(std::process::id()));
-            assert!(!own.newcomers().contains(&std::process::id()));
+            assert!(measuring_lab_names(&socket_list(), &prefix).any(|it| it == name));
+            assert_eq!(listener_pid_at(&name), Some(std::process::id()));
+            assert!(!own.new_lab_pids().contains(&std::process::id()));
             drop(own);
-            assert!(!measuring_labs(&socket_list(), &prefix).any(|it| it == name));
+            assert!(!measuring_lab_names(&socket_list(), &prefix).any(|it| it == name));
             folder.unlock().unwrap();
         }
     }
@@ -269,9 +275,11 @@ mod tests {
             queued.push(socket);
         };
         assert_eq!(refusal, Errno::AGAIN);
-        assert_eq!(listener_at(&name), Some(UNKNOWN_PROCESS));
-        assert!(own.newcomers().contains(&UNKNOWN_PROCESS));
-        assert!(warning(UNKNOWN_PROCESS).starts_with("another readlab measured on this machine"));
+        assert_eq!(listener_pid_at(&name), Some(UNKNOWN_PROCESS));
+        assert!(own.new_lab_pids().contains(&UNKNOWN_PROCESS));
+        assert!(
+            concurrent_lab_warning(UNKNOWN_PROCESS).starts_with("another readlab measured on this machine")
+        );
         drop(queued);
     }
 
@@ -282,6 +290,6 @@ mod tests {
         let _socket = UnixListener::bind_addr(&strange).unwrap();
         let own = test_instance();
         let (name, _) = own.own_socket.as_ref().unwrap();
-        assert!(measuring_labs(&socket_list(), &own.prefix).any(|it| it == name));
+        assert!(measuring_lab_names(&socket_list(), &own.prefix).any(|it| it == name));
     }
 }

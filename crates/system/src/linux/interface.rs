@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const INTERFACES_FOLDER: &str = "/sys/class/net";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interface {
+pub struct NetworkInterface {
     pub name: String,
     /// True if packets sent through the interface stay on this machine.
     pub is_loopback: bool,
@@ -20,7 +20,7 @@ pub struct Interface {
 }
 
 /// The interface on the route to an address. Nothing is sent.
-pub fn on_route_to(server: SocketAddr) -> io::Result<Interface> {
+pub fn on_route_to(server: SocketAddr) -> io::Result<NetworkInterface> {
     let any: IpAddr =
         if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     // Connecting a UDP socket only selects the route.
@@ -32,7 +32,7 @@ pub fn on_route_to(server: SocketAddr) -> io::Result<Interface> {
     let folder = Path::new(INTERFACES_FOLDER).join(&found.name);
     let speed = || bits_per_s(&fs::read_to_string(folder.join("speed")).ok()?);
     let bits_per_s = if has_devices(&folder) { speed() } else { None };
-    Ok(Interface { is_loopback: found.is_loopback(), name: found.name, bits_per_s })
+    Ok(NetworkInterface { is_loopback: found.is_loopback(), name: found.name, bits_per_s })
 }
 
 /// True if the interface has a device, or all interfaces below it (`lower_NAME`) have one. Other

@@ -1,4 +1,4 @@
-//! The flag that the user requested to stop. Every wait checks it.
+//! The flag that is set when the user requests a stop. Every wait checks the flag.
 //!
 //! The signal handler only sets the flag; error handling and destructors then end child processes
 //! and complete the files and the record. A second Ctrl-C restores the terminal and ends the lab
@@ -13,7 +13,8 @@ use std::sync::{Arc, OnceLock};
 
 static IS_STOP_REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// The signal that requested to stop; that of Ctrl-C if it is not known.
+/// The signal that requested the stop. SIGINT, the signal of Ctrl-C, stands for an unknown one: the
+/// process in front of the lab passes the first request on as another signal.
 static FIRST_SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
 
 /// The exit code of a run that the user stopped: 130 after Ctrl-C, 143 after SIGTERM.
@@ -27,7 +28,7 @@ pub(super) fn exit_code_of(signal: i32) -> u8 {
 }
 
 /// Installs the handlers for Ctrl-C, SIGTERM, and a closed terminal, once.
-pub fn listen() -> io::Result<()> {
+pub fn install_handlers() -> io::Result<()> {
     let requested = Arc::new(AtomicBool::new(false));
     if IS_STOP_REQUESTED.set(Arc::clone(&requested)).is_err() {
         return Ok(());
@@ -51,8 +52,8 @@ pub fn listen() -> io::Result<()> {
 fn keep_first_and_leave_at_second(signal: i32, requested: Arc<AtomicBool>) -> io::Result<()> {
     let handle = move || {
         if requested.load(Ordering::Relaxed) {
-            terminal_mode::give_back();
-            watchdog::leave(exit_code_of(signal));
+            terminal_mode::restore();
+            watchdog::end_front_process(exit_code_of(signal));
         } else {
             FIRST_SIGNAL.store(signal, Ordering::Relaxed);
         }
@@ -61,6 +62,6 @@ fn keep_first_and_leave_at_second(signal: i32, requested: Arc<AtomicBool>) -> io
     unsafe { low_level::register(signal, handle) }.map(drop)
 }
 
-pub fn requested() -> bool {
+pub fn is_stop_requested() -> bool {
     IS_STOP_REQUESTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }

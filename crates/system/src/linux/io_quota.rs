@@ -66,7 +66,7 @@ fn device_name(root: &SystemRoot, number: &str) -> String {
 mod tests {
     use super::*;
 
-    fn group(is_unified: bool, files: &[(&str, &str)]) -> Vec<IoQuota> {
+    fn quotas_of_files(is_unified: bool, files: &[(&str, &str)]) -> Vec<IoQuota> {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             fs::write(folder.path().join(name), text).unwrap();
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn io_quotas_of_control_groups_of_both_versions_are_found() {
-        let old = group(
+        let old = quotas_of_files(
             false,
             &[
                 ("blkio.throttle.read_bps_device", "254:0 52428800\n254:16 1000\n"),
@@ -94,7 +94,7 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert_eq!(old[2].setting, "blkio.throttle.read_iops_device");
-        let new = group(
+        let new = quotas_of_files(
             true,
             &[(
                 "io.max",
@@ -104,6 +104,9 @@ mod tests {
         let setting = "io.max".to_owned();
         let device = "dev8:16".to_owned();
         assert_eq!(new, [IoQuota { device, bytes_per_s: Some(9), reads_per_s: Some(4), setting }]);
-        assert_eq!((group(true, &[]), group(false, &[("io.max", "8:0 rbps=9")])), (vec![], vec![]));
+        assert_eq!(
+            (quotas_of_files(true, &[]), quotas_of_files(false, &[("io.max", "8:0 rbps=9")])),
+            (vec![], vec![])
+        );
     }
 }

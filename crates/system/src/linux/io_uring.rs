@@ -1,10 +1,11 @@
 //! Tests whether this process may use io_uring.
 
-use super::kernel_file::line;
+use super::kernel_file::read_line;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// The reason why the kernel refuses the smallest ring; names the sysctl if that is the reason.
+/// The reason why the kernel refuses to set up the smallest ring, with the name of the sysctl that
+/// disables io_uring; `None` if the kernel sets it up.
 pub fn refusal() -> Option<String> {
     // `struct io_uring_params` is 120 bytes long; zeros request no options.
     let mut params = [0_u64; 15];
@@ -17,7 +18,7 @@ pub fn refusal() -> Option<String> {
         drop(unsafe { OwnedFd::from_raw_fd(ring) });
         return None;
     }
-    Some(match line("/proc/sys/kernel/io_uring_disabled").as_deref() {
+    Some(match read_line("/proc/sys/kernel/io_uring_disabled").as_deref() {
         Some("2") => "kernel.io_uring_disabled is 2: switched off for all".to_owned(),
         Some("1") => "kernel.io_uring_disabled is 1: switched off for ordinary users".to_owned(),
         _ => format!("io_uring_setup: {cause}"),

@@ -17,17 +17,18 @@ pub fn folder_with_unreadable_file() -> Option<PathBuf> {
 }
 
 /// The text of a file with one line; `None` if it is empty or cannot be read.
-pub(super) fn line(path: impl AsRef<Path>) -> Option<String> {
+pub(super) fn read_line(path: impl AsRef<Path>) -> Option<String> {
     let text = String::from_utf8_lossy(&fs::read(path).ok()?).trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-pub(super) fn number(path: impl AsRef<Path>) -> Option<u64> {
-    line(path)?.parse().ok()
+/// The number in a file with one line; `None` if it has none or cannot be read.
+pub(super) fn read_number(path: impl AsRef<Path>) -> Option<u64> {
+    read_line(path)?.parse().ok()
 }
 
 /// The number that follows a name at the start of a line.
-pub(super) fn field(text: &str, name: &str) -> Option<u64> {
+pub(super) fn number_after(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_ascii_whitespace().next()?.parse().ok()
 }

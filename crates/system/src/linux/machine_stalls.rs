@@ -3,35 +3,39 @@
 //!
 //! `steal` in /proc/stat is in clock ticks of 10 ms, over all processors. `some total` in
 //! /proc/pressure is the time in which at least one task waited for a processor, a device or
-//! memory, in microseconds. It is a mean over processors, weighted by their busy time.
+//! memory, in microseconds. The kernel reports the mean over processors, weighted by their busy time.
 
-use super::process::{Unavailable, tick_ns};
+use super::process::{CounterError, tick_ns};
 use std::fs;
 
 const PRESSURE_FIELD: &str = "some total";
 
 /// Time of all processors that the hypervisor gave to other guests so far.
-pub(super) fn steal_ns() -> Result<u64, Unavailable> {
+pub(super) fn steal_ns() -> Result<u64, CounterError> {
     read_counter("/proc/stat", parse_steal_ns, "steal")
 }
 
-pub(super) fn cpu_pressure_ns() -> Result<u64, Unavailable> {
+pub(super) fn cpu_pressure_ns() -> Result<u64, CounterError> {
     read_counter("/proc/pressure/cpu", pressure_ns, PRESSURE_FIELD)
 }
 
-pub(super) fn io_pressure_ns() -> Result<u64, Unavailable> {
+pub(super) fn io_pressure_ns() -> Result<u64, CounterError> {
     read_counter("/proc/pressure/io", pressure_ns, PRESSURE_FIELD)
 }
 
-pub(super) fn memory_pressure_ns() -> Result<u64, Unavailable> {
+pub(super) fn memory_pressure_ns() -> Result<u64, CounterError> {
     read_counter("/proc/pressure/memory", pressure_ns, PRESSURE_FIELD)
 }
 
-fn read_counter(file: &str, parse: fn(&str) -> Option<u64>, field: &'static str) -> Result<u64, Unavailable> {
+fn read_counter(
+    file: &str,
+    parse: fn(&str) -> Option<u64>,
+    field: &'static str,
+) -> Result<u64, CounterError> {
     let unreadable =
-        |cause: std::io::Error| Unavailable::Unreadable { file: file.to_owned(), cause: cause.to_string() };
+        |cause: std::io::Error| CounterError::Unreadable { file: file.to_owned(), cause: cause.to_string() };
     let text = fs::read_to_string(file).map_err(unreadable)?;
-    parse(&text).ok_or_else(|| Unavailable::NoField { file: file.to_owned(), field })
+    parse(&text).ok_or_else(|| CounterError::NoField { file: file.to_owned(), field })
 }
 
 /// Parses the steal time: the eighth number of the first line (proc_stat(5)).
@@ -40,8 +44,8 @@ fn parse_steal_ns(stat: &str) -> Option<u64> {
     ticks.checked_mul(tick_ns())
 }
 
-/// The total of the line that begins with `some`, in a file of pressure of the machine or of a
-/// control group.
+/// Parses the total in the line that begins with `some`, from a pressure file of the machine or of a
+/// control group, and converts it to nanoseconds.
 pub(super) fn pressure_ns(pressure: &str) -> Option<u64> {
     let some = pressure.lines().find_map(|line| line.strip_prefix("some "))?;
     let total_us: u64 = some.split_once("total=")?.1.trim().parse().ok()?;

@@ -10,7 +10,7 @@
 use super::control_group::{GroupFolder, folders_in};
 use super::cpu;
 use super::instance::SettingsLock;
-use super::kernel_file::{field, number};
+use super::kernel_file::{number_after, read_number};
 use super::machine_stalls::pressure_ns;
 use super::memory::page_bytes;
 use super::process;
@@ -92,7 +92,7 @@ enum GroupVersion {
     Two,
 }
 
-/// The parent group in which this process makes its groups.
+/// Makes the control groups of this lab, all of them as children of one parent group.
 #[derive(Debug)]
 pub struct MemoryGroups {
     root: SystemRoot,
@@ -138,8 +138,8 @@ pub struct GroupCounters {
     pub pages_scanned: Option<u64>,
     /// True if `pages_scanned` counts the pages of the whole machine, as in version 1.
     pub has_scans_of_machine: bool,
-    /// Time in which a task of the group waited for memory; `None` in version 1, and if the kernel
-    /// measures no pressure.
+    /// Time in which at least one task of the group waited for memory; `None` in version 1, and if
+    /// the kernel measures no pressure.
     pub stall_ns: Option<u64>,
     /// Processes of the group that were killed because it had no memory left.
     pub oom_kills: u64,
@@ -206,9 +206,10 @@ impl MemoryGroups {
         if inside.is_subset(own) {
             return Ok(found(nearest, GroupVersion::Two, inside));
         }
-        // Only the root of the hierarchy has processes beside groups that have controllers.
+        // Only the root group, which has no file `cgroup.type`, may have processes and give
+        // controllers to its child groups.
         let is_outermost = !nearest.join("cgroup.type").exists();
-        let reason = foreign_words(nearest);
+        let reason = foreign_processes_reason(nearest);
         let remedy = match is_root {
             _ if is_outermost => PARENT_REMEDY,
             true => MOVING_REMEDY,
@@ -231,8 +232,8 @@ impl MemoryGroups {
     pub fn begin(&mut self, other_undo: &[CommandLine], lock: Option<&SettingsLock>) -> io::Result<()> {
         let undo = [other_undo, &[self.removal_command()][..]].concat();
         match lock {
-            Some(lock) => launcher::undo_at_end_holding(&undo, lock)?,
-            None => launcher::undo_at_end(&undo)?,
+            Some(lock) => launcher::set_undo_commands_holding(&undo, lock)?,
+            None => launcher::set_undo_commands(&undo)?,
         }
         self.has_begun = true;
         self.enter_lab_folder()
@@ -247,7 +248,7 @@ impl MemoryGroups {
         }
         let own = &self.processes_to_move | &own_processes();
         if !processes_in(&self.parent).is_subset(&own) {
-            return Err(io::Error::other(foreign_words(&self.parent)));
+            return Err(io::Error::other(foreign_processes_reason(&self.parent)));
         }
         fs::create_dir(self.lab_folder())?;
         self.lab_lock = Some(lock_folder(&self.lab_folder())?);
@@ -273,7 +274,7 @@ impl MemoryGroups {
     }
 
     /// The version of control groups and the parent group, in words for reports.
-    pub fn describe(&self) -> String {
+    pub fn description(&self) -> String {
         let version = match self.version {
             GroupVersion::One => "version 1",
             GroupVersion::Two => "version 2",
@@ -318,7 +319,7 @@ impl Drop for MemoryGroups {
         let remain = fs::read_dir(&self.parent).into_iter().flatten().flatten();
         if !remain.map(|entry| entry.file_name()).any(|name| is_own(&name)) {
             // If this fails, the launcher finds nothing to remove.
-            let _ = launcher::undo_at_end(&[]);
+            let _ = launcher::set_undo_commands(&[]);
         }
     }
 }
@@ -344,14 +345,15 @@ impl MemoryGroup {
             GroupVersion::Two => ("memory.current", "file "),
         };
         let lacks = || io::Error::new(io::ErrorKind::InvalidData, format!("no {usage}, or no {cache}"));
-        let usage_bytes = || number(self.folder.join(usage)).ok_or_else(lacks);
+        let usage_bytes = || read_number(self.folder.join(usage)).ok_or_else(lacks);
         let before_bytes = usage_bytes()?;
         let statistics = self.statistics()?;
         let after_bytes = usage_bytes()?;
-        let with_shared_bytes = field(&statistics, cache).ok_or_else(lacks)?;
-        // Both versions count memory that processes share, and files in memory only, as page cache.
-        let cache_bytes = with_shared_bytes.saturating_sub(field(&statistics, "shmem ").unwrap_or(0));
-        let unsummed_bytes = UNSUMMED_PAGES_MAX * page_bytes() * cpu::online(&self.root).len() as u64;
+        let with_shared_bytes = number_after(&statistics, cache).ok_or_else(lacks)?;
+        // Control groups of both versions count shared memory and files of tmpfs as page cache.
+        let cache_bytes = with_shared_bytes.saturating_sub(number_after(&statistics, "shmem ").unwrap_or(0));
+        let unsummed_bytes =
+            UNSUMMED_PAGES_MAX * page_bytes() * cpu::online_processors(&self.root).len() as u64;
         Ok(GroupMemory::from_readings([before_bytes, after_bytes], cache_bytes, unsummed_bytes))
     }
 
@@ -365,21 +367,21 @@ impl MemoryGroup {
         let (pages_scanned, stall_ns) = match self.version {
             GroupVersion::One => {
                 let machine = text(self.root.join("proc/vmstat"));
-                let scanned = |what: &str| field(&machine, what);
+                let scanned = |what: &str| number_after(&machine, what);
                 let both = scanned("pgscan_file ").zip(scanned("pgscan_anon "));
                 (both.map(|(file, anonymous)| file.saturating_add(anonymous)), None)
             }
             GroupVersion::Two => {
                 let pressure = text(self.folder.join("memory.pressure"));
-                (field(&statistics, "pgscan "), pressure_ns(&pressure))
+                (number_after(&statistics, "pgscan "), pressure_ns(&pressure))
             }
         };
         Ok(GroupCounters {
-            refaults: field(&statistics, "workingset_refault_file "),
+            refaults: number_after(&statistics, "workingset_refault_file "),
             pages_scanned,
             has_scans_of_machine: self.version == GroupVersion::One,
             stall_ns,
-            oom_kills: field(&kills, "oom_kill ").unwrap_or(0),
+            oom_kills: number_after(&kills, "oom_kill ").unwrap_or(0),
         })
     }
 
@@ -435,8 +437,8 @@ fn is_writable(folder: &GroupFolder) -> bool {
     !folder.is_read_only && check_writable(&folder.path).is_ok()
 }
 
-/// The error that no group can be made in this folder. `remedy` helps if the folder is writable for
-/// anyone; a read-only mount has its own remedy.
+/// The error that no group can be made in this folder. If the folder is mounted read-only, the error
+/// has the remedy for that instead of `remedy`.
 fn not_allowed_error(folder: &GroupFolder, remedy: &'static str) -> MemoryGroupError {
     let path = folder.path.display();
     if folder.is_read_only {
@@ -469,7 +471,7 @@ fn lock_unheld(folder: &Path) -> Option<File> {
     Some(file)
 }
 
-fn foreign_words(folder: &Path) -> String {
+fn foreign_processes_reason(folder: &Path) -> String {
     format!("{} has processes that are not readlab's", folder.display())
 }
 
@@ -521,7 +523,7 @@ fn is_lab_folder(group: &Path) -> bool {
 
 /// The lab and all processes that it has started.
 fn own_processes() -> BTreeSet<u32> {
-    let all = process::all();
+    let all = process::all_processes();
     let mut own = BTreeSet::from([std::process::id()]);
     loop {
         let before = own.len();
@@ -558,36 +560,37 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::process::Command;
 
-    const LAB: u32 = 4711;
+    const LAB_PID: u32 = 4711;
 
-    /// What the root of version 2 has, in the kernel's order.
+    /// The controllers of the root group in version 2, in the kernel's order.
     const ALL_CONTROLLERS: &str = "cpuset cpu io memory hugetlb pids rdma misc";
 
-    /// A tree of /proc and /sys. A folder of a group is writable here if it has `cgroup.procs`, because
-    /// root may write everything.
-    struct Machine {
+    /// A tree of /proc and /sys in a temporary folder. A user who may not move processes into a group
+    /// is simulated by a group without `cgroup.procs`, because root, who may run the tests, may write
+    /// every file.
+    struct FakeMachine {
         folder: tempfile::TempDir,
     }
 
-    impl Machine {
-        fn new(mounts: &str, groups: &str) -> Machine {
-            let machine = Machine { folder: tempfile::tempdir().unwrap() };
+    impl FakeMachine {
+        fn new(mounts: &str, groups: &str) -> FakeMachine {
+            let machine = FakeMachine { folder: tempfile::tempdir().unwrap() };
             machine.write("proc/self/mountinfo", mounts);
             machine.write("proc/self/cgroup", groups);
             machine
         }
 
         /// A machine with version 2 alone, and the lab in this group.
-        fn unified(group: &str) -> Machine {
+        fn unified(group: &str) -> FakeMachine {
             let mounts = "30 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n";
-            Machine::new(mounts, &format!("0::{group}\n"))
+            FakeMachine::new(mounts, &format!("0::{group}\n"))
         }
 
         /// A machine where the lab and another process of its own are alone in a delegated group.
-        fn scope() -> Machine {
-            let machine = Machine::unified("/run.scope");
-            machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n"));
-            machine.group("", ALL_CONTROLLERS, "memory pids", None);
+        fn scope() -> FakeMachine {
+            let machine = FakeMachine::unified("/run.scope");
+            machine.write_group("/run.scope", "memory pids", "", Some("4711\n4712\n"));
+            machine.write_group("", ALL_CONTROLLERS, "memory pids", None);
             machine
         }
 
@@ -597,9 +600,9 @@ mod tests {
             fs::write(path, text).unwrap();
         }
 
-        /// A group of version 2 with the controllers that it has and gives, and its processes;
-        /// `None` if this user may not move processes into it.
-        fn group(&self, path: &str, has: &str, gives: &str, processes: Option<&str>) -> &Machine {
+        /// Writes a group of version 2: the controllers that it has, the controllers that it gives to
+        /// its child groups, and its processes. `None` if this user may not move processes into it.
+        fn write_group(&self, path: &str, has: &str, gives: &str, processes: Option<&str>) -> &FakeMachine {
             let file = |name: &str| format!("sys/fs/cgroup{path}/{name}");
             let line = |words: &str| if words.is_empty() { String::new() } else { format!("{words}\n") };
             self.write(&file(CONTROLLERS_FILE), &line(has));
@@ -611,14 +614,14 @@ mod tests {
             self
         }
 
-        /// A machine with version 2 alone, as a container sees it: by a namespace of its own.
-        fn container(mount_option: &str, processes: Option<&str>) -> Machine {
+        /// A machine with version 2 alone, as a container in its own cgroup namespace sees it.
+        fn container(mount_option: &str, processes: Option<&str>) -> FakeMachine {
             // The files that docker shows with --cgroupns=private.
             let mounts = format!(
                 "1032 1027 0:26 / /sys/fs/cgroup {mount_option},nosuid,nodev,noexec,relatime - cgroup2 cgroup rw,nsdelegate,memory_recursiveprot\n"
             );
-            let machine = Machine::new(&mounts, "0::/\n");
-            machine.group("", ALL_CONTROLLERS, "", processes);
+            let machine = FakeMachine::new(&mounts, "0::/\n");
+            machine.write_group("", ALL_CONTROLLERS, "", processes);
             // Only the root of the whole hierarchy has no such file.
             machine.write("sys/fs/cgroup/cgroup.type", "domain\n");
             machine
@@ -636,8 +639,8 @@ mod tests {
             fs::read_to_string(self.at(path)).unwrap()
         }
 
-        /// Asserts that the kernel can have this tree: a group has the controllers that the group around
-        /// it gives, and one that gives any has no processes, except the root.
+        /// Asserts that a kernel can show this tree: each group has the controllers that its parent
+        /// gives, and no group but the root both gives controllers and has processes.
         #[track_caller]
         fn assert_possible(folder: &Path) {
             let text = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
@@ -651,15 +654,15 @@ mod tests {
                     assert_eq!(text(inner.join(CONTROLLERS_FILE)), given, "{}", inner.display());
                 }
                 if inner.is_dir() {
-                    Machine::assert_possible(&inner);
+                    FakeMachine::assert_possible(&inner);
                 }
             }
         }
 
         #[track_caller]
         fn find_as(&self, is_root: bool) -> Result<MemoryGroups, MemoryGroupError> {
-            Machine::assert_possible(&self.at("sys/fs/cgroup"));
-            MemoryGroups::find_below(&self.root(), &BTreeSet::from([LAB, LAB + 1]), is_root)
+            FakeMachine::assert_possible(&self.at("sys/fs/cgroup"));
+            MemoryGroups::find_below(&self.root(), &BTreeSet::from([LAB_PID, LAB_PID + 1]), is_root)
         }
 
         fn find(&self) -> Result<MemoryGroups, MemoryGroupError> {
@@ -703,7 +706,7 @@ mod tests {
         let mounts = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
                       35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
                       41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
-        let machine = Machine::new(mounts, "8:pids:/\n4:memory:/process_api/4c45\n0::/\n");
+        let machine = FakeMachine::new(mounts, "8:pids:/\n4:memory:/process_api/4c45\n0::/\n");
         machine.write("sys/fs/cgroup/memory/process_api/4c45/cgroup.procs", "1\n");
         machine.write("sys/fs/cgroup/unified/cgroup.controllers", "hugetlb\n");
         let found = machine.find().unwrap();
@@ -719,17 +722,18 @@ mod tests {
                       26 24 0:24 / /sys/fs/cgroup/systemd rw,nosuid,nodev,noexec,relatime shared:11 - cgroup cgroup rw,xattr,name=systemd\n";
         let of_memory = "33 24 0:31 / /sys/fs/cgroup/memory rw,nosuid,nodev,noexec,relatime shared:18 - cgroup cgroup rw,memory\n";
         let groups = format!("1:name=systemd:{session}\n0::{session}\n");
-        let machine = Machine::new(&format!("{mounts}{of_memory}"), &format!("9:memory:{session}\n{groups}"));
+        let machine =
+            FakeMachine::new(&format!("{mounts}{of_memory}"), &format!("9:memory:{session}\n{groups}"));
         machine.write(&format!("sys/fs/cgroup/memory{session}/{PROCESSES_FILE}"), "4711\n");
         machine.write("sys/fs/cgroup/unified/cgroup.controllers", "");
-        machine.group(&format!("/unified{session}"), "", "", Some("4711\n"));
+        machine.write_group(&format!("/unified{session}"), "", "", Some("4711\n"));
         assert_eq!(machine.find().unwrap().version, GroupVersion::One);
         assert_eq!(machine.parent(), (format!("sys/fs/cgroup/memory{session}"), Vec::new()));
         // With cgroup_no_v1=memory on the kernel's command line, version 2 has the controller, which
         // systemd gives to no group.
-        let machine = Machine::new(mounts, &groups);
+        let machine = FakeMachine::new(mounts, &groups);
         machine.write("sys/fs/cgroup/unified/cgroup.controllers", "memory\n");
-        machine.group(&format!("/unified{session}"), "", "", Some("4711\n"));
+        machine.write_group(&format!("/unified{session}"), "", "", Some("4711\n"));
         let error = machine.find_as(true).unwrap_err();
         assert!(error.reason.ends_with("session-3.scope has no memory controller"), "{error}");
         assert_eq!(error.remedy, ENCLOSING_REMEDY);
@@ -741,7 +745,7 @@ mod tests {
             let mounts = format!(
                 "35 31 0:32 /docker/ab12 /sys/fs/cgroup/memory {mount_option},nosuid,nodev,noexec,relatime master:11 - cgroup memory rw,memory\n"
             );
-            let machine = Machine::new(&mounts, "4:memory:/docker/ab12\n");
+            let machine = FakeMachine::new(&mounts, "4:memory:/docker/ab12\n");
             machine.write("sys/fs/cgroup/memory/cgroup.procs", "1\n");
             machine
         };
@@ -756,19 +760,19 @@ mod tests {
     #[test]
     fn in_a_container_of_version_2_the_lab_must_be_alone_and_the_mount_writable() {
         // The lab is the container's first process.
-        let alone = Machine::container("rw", Some("4711\n4712\n"));
-        assert_eq!(alone.parent(), ("sys/fs/cgroup".to_owned(), vec![LAB, LAB + 1]));
+        let alone = FakeMachine::container("rw", Some("4711\n4712\n"));
+        assert_eq!(alone.parent(), ("sys/fs/cgroup".to_owned(), vec![LAB_PID, LAB_PID + 1]));
         // A shell is the container's first process.
-        let beside_others = Machine::container("rw", Some("1\n4711\n4712\n"));
+        let beside_others = FakeMachine::container("rw", Some("1\n4711\n4712\n"));
         let error = beside_others.find_as(true).unwrap_err();
         assert!(error.reason.ends_with("has processes that are not readlab's"), "{error}");
         assert_eq!(error.remedy, MOVING_REMEDY);
         // The state after the commands of the remedy.
         beside_others.write("proc/self/cgroup", "0::/others\n");
-        beside_others.group("", ALL_CONTROLLERS, "memory", Some(""));
-        beside_others.group("/others", "memory", "", Some("1\n4711\n4712\n"));
+        beside_others.write_group("", ALL_CONTROLLERS, "memory", Some(""));
+        beside_others.write_group("/others", "memory", "", Some("1\n4711\n4712\n"));
         assert_eq!(beside_others.parent(), ("sys/fs/cgroup".to_owned(), Vec::new()));
-        let read_only = Machine::container("ro", Some("4711\n4712\n"));
+        let read_only = FakeMachine::container("ro", Some("4711\n4712\n"));
         for is_root in [true, false] {
             let error = read_only.find_as(is_root).unwrap_err();
             assert!(error.reason.ends_with("is mounted read-only"), "{error}");
@@ -779,27 +783,32 @@ mod tests {
     #[test]
     fn the_nearest_enclosing_group_that_gives_the_controller_is_used() {
         // Root in a service: the service's slice gives the controller.
-        let machine = Machine::unified("/system.slice/ssh.service");
+        let machine = FakeMachine::unified("/system.slice/ssh.service");
         machine
-            .group("/system.slice/ssh.service", "memory pids", "", Some("900\n4711\n"))
-            .group("/system.slice", "cpu memory pids", "memory pids", Some(""))
-            .group("", ALL_CONTROLLERS, "cpu memory pids", Some("2\n3\n"));
+            .write_group("/system.slice/ssh.service", "memory pids", "", Some("900\n4711\n"))
+            .write_group("/system.slice", "cpu memory pids", "memory pids", Some(""))
+            .write_group("", ALL_CONTROLLERS, "cpu memory pids", Some("2\n3\n"));
         assert_eq!(machine.parent(), ("sys/fs/cgroup/system.slice".to_owned(), Vec::new()));
         // A user below the user's own manager, whose groups are delegated.
         let session = "/user.slice/user-1000.slice/user@1000.service/app.slice/term.scope";
-        let machine = Machine::unified(session);
+        let machine = FakeMachine::unified(session);
         machine
-            .group(session, "memory pids", "", Some("4000\n4711\n"))
-            .group(
+            .write_group(session, "memory pids", "", Some("4000\n4711\n"))
+            .write_group(
                 "/user.slice/user-1000.slice/user@1000.service/app.slice",
                 "memory pids",
                 "memory pids",
                 Some(""),
             )
-            .group("/user.slice/user-1000.slice/user@1000.service", "memory pids", "memory pids", Some(""))
-            .group("/user.slice/user-1000.slice", "memory pids", "memory pids", None)
-            .group("/user.slice", "cpu memory pids", "memory pids", None)
-            .group("", ALL_CONTROLLERS, "cpu memory pids", None);
+            .write_group(
+                "/user.slice/user-1000.slice/user@1000.service",
+                "memory pids",
+                "memory pids",
+                Some(""),
+            )
+            .write_group("/user.slice/user-1000.slice", "memory pids", "memory pids", None)
+            .write_group("/user.slice", "cpu memory pids", "memory pids", None)
+            .write_group("", ALL_CONTROLLERS, "cpu memory pids", None);
         let own = "sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice";
         assert_eq!(machine.parent().0, own);
     }
@@ -809,78 +818,78 @@ mod tests {
         // The groups under systemd-run --user --scope --property=Delegate=yes in a session.
         let app = "/user.slice/user-1000.slice/user@1000.service/app.slice";
         let scope = format!("{app}/run-r6a1f0c.scope");
-        let machine = Machine::unified(&scope);
+        let machine = FakeMachine::unified(&scope);
         machine
-            .group(&scope, "cpu memory pids", "", Some("4711\n4712\n"))
-            .group(app, "cpu memory pids", "cpu memory pids", Some(""))
-            .group(
+            .write_group(&scope, "cpu memory pids", "", Some("4711\n4712\n"))
+            .write_group(app, "cpu memory pids", "cpu memory pids", Some(""))
+            .write_group(
                 "/user.slice/user-1000.slice/user@1000.service",
                 "cpu memory pids",
                 "cpu memory pids",
                 Some(""),
             )
-            .group("/user.slice/user-1000.slice", "cpu memory pids", "cpu memory pids", None)
-            .group("/user.slice", "cpu memory pids", "cpu memory pids", None)
-            .group("", ALL_CONTROLLERS, "cpu memory pids", None);
+            .write_group("/user.slice/user-1000.slice", "cpu memory pids", "cpu memory pids", None)
+            .write_group("/user.slice", "cpu memory pids", "cpu memory pids", None)
+            .write_group("", ALL_CONTROLLERS, "cpu memory pids", None);
         assert_eq!(machine.parent(), (format!("sys/fs/cgroup{app}"), Vec::new()));
         // As under systemd-run --uid=1000 --scope --property=Delegate=yes by root: the slice is root's,
         // and the scope is the lab's own.
-        let machine = Machine::unified("/system.slice/run-r6a1f0c.scope");
+        let machine = FakeMachine::unified("/system.slice/run-r6a1f0c.scope");
         machine
-            .group("/system.slice/run-r6a1f0c.scope", "cpu memory pids", "", Some("4711\n4712\n"))
-            .group("/system.slice", "cpu memory pids", "cpu memory pids", None)
-            .group("", ALL_CONTROLLERS, "cpu memory pids", None);
+            .write_group("/system.slice/run-r6a1f0c.scope", "cpu memory pids", "", Some("4711\n4712\n"))
+            .write_group("/system.slice", "cpu memory pids", "cpu memory pids", None)
+            .write_group("", ALL_CONTROLLERS, "cpu memory pids", None);
         let own = "sys/fs/cgroup/system.slice/run-r6a1f0c.scope";
-        assert_eq!(machine.parent(), (own.to_owned(), vec![LAB, LAB + 1]));
+        assert_eq!(machine.parent(), (own.to_owned(), vec![LAB_PID, LAB_PID + 1]));
     }
 
     #[test]
     fn in_a_delegated_group_of_its_own_the_lab_moves_one_group_down() {
-        let machine = Machine::scope();
-        assert_eq!(machine.parent(), ("sys/fs/cgroup/run.scope".to_owned(), vec![LAB, LAB + 1]));
-        machine.group("/run.scope", "memory pids", "", Some("4000\n4711\n"));
+        let machine = FakeMachine::scope();
+        assert_eq!(machine.parent(), ("sys/fs/cgroup/run.scope".to_owned(), vec![LAB_PID, LAB_PID + 1]));
+        machine.write_group("/run.scope", "memory pids", "", Some("4000\n4711\n"));
         let error = machine.error();
         assert!(error.reason.ends_with("run.scope has processes that are not readlab's"), "{error}");
         assert_eq!(error.remedy, SYSTEMD_REMEDY);
         assert_eq!(machine.find_as(true).unwrap_err().remedy, MOVING_REMEDY);
         // In the outermost group, whose processes can stay.
-        let machine = Machine::unified("/");
-        machine.group("", ALL_CONTROLLERS, "pids", Some("1\n2\n4711\n"));
+        let machine = FakeMachine::unified("/");
+        machine.write_group("", ALL_CONTROLLERS, "pids", Some("1\n2\n4711\n"));
         assert_eq!(machine.error().remedy, PARENT_REMEDY);
     }
 
     /// A machine where the lab has moved into this group, out of the group that was delegated to it.
-    fn delegated(lab_folder: &str) -> Machine {
+    fn delegated_machine(lab_folder: &str) -> FakeMachine {
         let lab_group = format!("/run.scope/{lab_folder}");
-        let machine = Machine::unified(&lab_group);
+        let machine = FakeMachine::unified(&lab_group);
         machine
-            .group(&lab_group, "memory", "", Some("4711\n4712\n"))
-            .group("/run.scope", "memory pids", "memory", Some(""))
-            .group("", ALL_CONTROLLERS, "memory pids", None);
+            .write_group(&lab_group, "memory", "", Some("4711\n4712\n"))
+            .write_group("/run.scope", "memory pids", "memory", Some(""))
+            .write_group("", ALL_CONTROLLERS, "memory pids", None);
         machine
     }
 
-    /// The same machine, as a lab sees it that starts in another group.
-    fn delegated_elsewhere(lab_folder: &str) -> Machine {
-        let machine = delegated(lab_folder);
+    /// The same machine, as seen by a lab that starts in another group.
+    fn delegated_machine_from_other_group(lab_folder: &str) -> FakeMachine {
+        let machine = delegated_machine(lab_folder);
         machine.write("proc/self/cgroup", "0::/other.scope\n");
-        machine.group("/other.scope", "memory pids", "", Some("4711\n"));
+        machine.write_group("/other.scope", "memory pids", "", Some("4711\n"));
         machine
     }
 
-    /// A machine where the group around that of the lab gives the controller, and is writable.
-    fn lab_in_given_group() -> Machine {
-        let machine = Machine::unified("/a/lab.scope");
+    /// A machine where the parent of the lab's group gives the controller, and is writable.
+    fn lab_in_given_group() -> FakeMachine {
+        let machine = FakeMachine::unified("/a/lab.scope");
         machine
-            .group("/a/lab.scope", "memory", "", Some("4711\n"))
-            .group("/a", "memory pids", "memory", Some(""))
-            .group("", ALL_CONTROLLERS, "memory pids", None);
+            .write_group("/a/lab.scope", "memory", "", Some("4711\n"))
+            .write_group("/a", "memory pids", "memory", Some(""))
+            .write_group("", ALL_CONTROLLERS, "memory pids", None);
         machine
     }
 
     #[test]
     fn the_lab_moves_one_group_down_and_back_in_reverse() {
-        let machine = Machine::scope();
+        let machine = FakeMachine::scope();
         let mut groups = machine.find().unwrap();
         groups.enter_lab_folder().unwrap();
         let lab_folder = format!("readlab-{}-lab", std::process::id());
@@ -888,7 +897,7 @@ mod tests {
         assert_eq!(machine.text("sys/fs/cgroup/run.scope/cgroup.subtree_control"), "+memory");
         groups.processes_to_move.clear();
         groups.enter_lab_folder().expect("processes that need not move are not moved twice");
-        let machine = delegated(&lab_folder);
+        let machine = delegated_machine(&lab_folder);
         let groups = machine.find().unwrap();
         let back = || leave_lab_folder(&groups.parent, &groups.lab_folder());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", back), "-memory47114712end");
@@ -896,9 +905,9 @@ mod tests {
 
     #[test]
     fn the_lab_moves_nothing_if_another_process_has_entered_its_group() {
-        let machine = Machine::scope();
+        let machine = FakeMachine::scope();
         let mut groups = machine.find().unwrap();
-        machine.group("/run.scope", "memory pids", "", Some("1\n4711\n4712\n"));
+        machine.write_group("/run.scope", "memory pids", "", Some("1\n4711\n4712\n"));
         let error = groups.enter_lab_folder().unwrap_err();
         assert!(error.to_string().ends_with("run.scope has processes that are not readlab's"), "{error}");
         assert!(!groups.lab_folder().exists());
@@ -907,7 +916,7 @@ mod tests {
 
     #[test]
     fn a_group_gives_its_controllers_on_while_another_lab_has_groups_in_it() {
-        let machine = delegated(&format!("readlab-{}-lab", std::process::id()));
+        let machine = delegated_machine(&format!("readlab-{}-lab", std::process::id()));
         let groups = machine.find().unwrap();
         assert!(!groups.has_groups_of_other_labs());
         fs::create_dir(machine.at("sys/fs/cgroup/run.scope/readlab-1-lab")).unwrap();
@@ -921,7 +930,7 @@ mod tests {
 
     #[test]
     fn when_the_lab_was_killed_its_launcher_leaves_a_group_that_processes_can_enter() {
-        let machine = delegated(&format!("readlab-{}-lab", std::process::id()));
+        let machine = delegated_machine(&format!("readlab-{}-lab", std::process::id()));
         let groups = machine.find().unwrap();
         let folder = machine.at(&format!("sys/fs/cgroup/run.scope/readlab-{}-0", std::process::id()));
         fs::create_dir(&folder).unwrap();
@@ -929,7 +938,8 @@ mod tests {
         let run = || assert!(Command::new(&program).args(&args).output().is_ok());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", run), "-memory\n4711\n4712\nend");
         assert!(!folder.exists());
-        // In a group that others give to it, the lab has no group of its own, and changes nothing else.
+        // If the parent group already gives the controller, the lab has not moved its processes, and
+        // the command changes nothing in the parent group.
         let machine = lab_in_given_group();
         let CommandLine { program, args, .. } = machine.find().unwrap().removal_command();
         let run = || assert!(Command::new(&program).args(&args).output().is_ok());
@@ -938,28 +948,28 @@ mod tests {
 
     #[test]
     fn the_next_start_opens_a_group_of_which_lab_and_launcher_were_killed() {
-        // The next lab starts elsewhere: nothing can enter that group.
-        let machine = delegated_elsewhere("readlab-76-lab");
+        // The next lab starts in another group, because no process can enter this one.
+        let machine = delegated_machine_from_other_group("readlab-76-lab");
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "-memory47114712end");
-        // That lab runs.
-        let machine = delegated_elsewhere("readlab-77-lab");
+        // The lab with this process id runs.
+        let machine = delegated_machine_from_other_group("readlab-77-lab");
         machine.write("proc/77/stat", "");
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
-        // That lab runs where this process does not see it.
-        let machine = delegated_elsewhere("readlab-76-lab");
+        // The lab runs in another PID namespace, and holds its lock.
+        let machine = delegated_machine_from_other_group("readlab-76-lab");
         let _lock = lock_folder(&machine.at("sys/fs/cgroup/run.scope/readlab-76-lab")).unwrap();
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
-        // Another lab makes its groups there.
-        let machine = delegated_elsewhere("readlab-76-lab");
+        // Another lab, which runs, has a group in the same parent group.
+        let machine = delegated_machine_from_other_group("readlab-76-lab");
         machine.write("proc/77/stat", "");
         fs::create_dir(machine.at("sys/fs/cgroup/run.scope/readlab-77-0")).unwrap();
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
-        // Its processes are outside of this container, and so perhaps the lab.
-        let machine = delegated_elsewhere("readlab-76-lab");
+        // The processes in the group are outside of this container, so the lab may be, too.
+        let machine = delegated_machine_from_other_group("readlab-76-lab");
         machine.write("sys/fs/cgroup/run.scope/readlab-76-lab/cgroup.procs", "0\n0\n");
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
@@ -967,19 +977,19 @@ mod tests {
 
     #[test]
     fn a_user_without_a_delegated_group_is_told_how_to_get_one() {
-        let machine = Machine::unified("/user.slice/user-1000.slice/session-3.scope");
+        let machine = FakeMachine::unified("/user.slice/user-1000.slice/session-3.scope");
         machine
-            .group("/user.slice/user-1000.slice/session-3.scope", "memory pids", "", None)
-            .group("/user.slice/user-1000.slice", "memory pids", "memory pids", None)
-            .group("/user.slice", "memory pids", "memory pids", None)
-            .group("", "memory pids", "memory pids", None);
+            .write_group("/user.slice/user-1000.slice/session-3.scope", "memory pids", "", None)
+            .write_group("/user.slice/user-1000.slice", "memory pids", "memory pids", None)
+            .write_group("/user.slice", "memory pids", "memory pids", None)
+            .write_group("", "memory pids", "memory pids", None);
         let error = machine.error();
         assert!(error.to_string().contains("this user may not make groups in"), "{error}");
         assert!(error.to_string().contains("systemd-run --user --scope"), "{error}");
-        // No manager of this user can help root, who is not the owner in a namespace of users.
+        // Root in a user namespace may lack the permission; only the folder's owner can give it.
         assert_eq!(machine.find_as(true).unwrap_err().remedy, OWNER_REMEDY);
-        let machine = Machine::unified("/a");
-        machine.group("/a", "cpu", "", Some("4711\n")).group("", "cpu memory", "cpu", Some(""));
+        let machine = FakeMachine::unified("/a");
+        machine.write_group("/a", "cpu", "", Some("4711\n")).write_group("", "cpu memory", "cpu", Some(""));
         assert!(machine.error().reason.ends_with("/a has no memory controller"));
         assert_eq!(machine.error().remedy, SYSTEMD_REMEDY);
         assert_eq!(machine.find_as(true).unwrap_err().remedy, ENCLOSING_REMEDY);
@@ -989,22 +999,22 @@ mod tests {
     fn in_version_1_root_may_and_a_root_who_may_not_needs_the_owner() {
         // A folder that is not there cannot be written, whoever the user is.
         let mounts = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n";
-        let machine = Machine::new(mounts, "4:memory:/\n");
+        let machine = FakeMachine::new(mounts, "4:memory:/\n");
         assert_eq!(machine.error().remedy, ROOT_REMEDY);
         assert_eq!(machine.find_as(true).unwrap_err().remedy, OWNER_REMEDY);
     }
 
     #[test]
     fn a_kernel_without_the_memory_controller_is_named() {
-        let machine = Machine::unified("/");
-        machine.group("", "cpuset cpu pids", "cpu", Some("1\n"));
+        let machine = FakeMachine::unified("/");
+        machine.write_group("", "cpuset cpu pids", "cpu", Some("1\n"));
         assert_eq!(machine.error().remedy, KERNEL_REMEDY);
-        assert_eq!(Machine::new("", "").error().remedy, KERNEL_REMEDY);
+        assert_eq!(FakeMachine::new("", "").error().remedy, KERNEL_REMEDY);
     }
 
     #[test]
     fn the_counters_of_both_versions_are_read() {
-        let machine = Machine::new("", "");
+        let machine = FakeMachine::new("", "");
         let group = |version| MemoryGroup {
             root: SystemRoot::below(machine.folder.path()),
             folder: machine.folder.path().join("group"),
@@ -1072,8 +1082,8 @@ mod tests {
     #[test]
     fn page_cache_that_changes_while_it_is_read_is_no_memory_of_the_processes() {
         const MIB: u64 = 1 << 20;
-        // 4 MiB of processes. The page cache grows from 20 to 28 MiB, and is read in between, or
-        // falls.
+        // The processes have 4 MiB. The page cache grows from 20 to 28 MiB, or falls from 28 to
+        // 20 MiB, and is read in between.
         let growing = GroupMemory::from_readings([24 * MIB, 32 * MIB], 21 * MIB, MIB / 2);
         assert_eq!(growing.other_bytes, 3 * MIB, "at most the memory of the processes");
         assert_eq!(growing.cache_bytes_max, 21 * MIB + MIB / 2);

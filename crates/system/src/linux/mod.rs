@@ -1,5 +1,5 @@
-//! All calls to the kernel: system calls, /proc and /sys, signals, perf, and all `unsafe` code of
-//! the lab.
+//! The calls to the kernel that need Linux: system calls, /proc and /sys, signals, perf. All `unsafe`
+//! code of the lab is here.
 //!
 //! The signatures use no types of Linux, so that another system can be one more folder. The callers
 //! decide what the answers mean for a measurement.

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 /// Most symbolic links that are followed in one path, as in the kernel.
 const LINKS_MAX: u32 = 40;
 
-/// One mounted file system, from one line of the file.
+/// One mounted file system, from one line of mountinfo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
     /// The device number, such as `254:0`.
-    number: String,
+    device_number: String,
     /// The folder inside the file system that is mounted.
     pub(super) root: PathBuf,
     pub point: PathBuf,
@@ -45,7 +45,7 @@ impl Mount {
         // Files of overlays and btrfs have other device numbers than their mounts, so the number is
         // only a preference. If several mounts have the same mount point, the last one hides the
         // others.
-        above.max_by_key(|mount| (mount.number == number, mount.point.components().count()))
+        above.max_by_key(|mount| (mount.device_number == number, mount.point.components().count()))
     }
 
     /// The mount points below a folder, outer ones before inner ones; the folder's path must have
@@ -86,7 +86,7 @@ impl Mount {
         let mut filesystem = filesystem.split(' ');
         let (kind, source) = (filesystem.next()?.to_owned(), filesystem.next()?);
         Some(Mount {
-            number,
+            device_number: number,
             root: unescaped(root),
             point: unescaped(point),
             kind,
@@ -107,9 +107,9 @@ impl Mount {
         if self.kind != "overlay" {
             return Vec::new();
         }
-        let upper = self.values(&["upperdir"]).map(unescaped);
-        let lower = self.values(&["lowerdir"]).flat_map(split_folders);
-        upper.chain(lower).chain(self.values(&["lowerdir+", "datadir+"]).map(unescaped)).collect()
+        let upper = self.option_values(&["upperdir"]).map(unescaped);
+        let lower = self.option_values(&["lowerdir"]).flat_map(split_folders);
+        upper.chain(lower).chain(self.option_values(&["lowerdir+", "datadir+"]).map(unescaped)).collect()
     }
 
     /// True if the mount has this option without a value, such as `rw`.
@@ -117,7 +117,7 @@ impl Mount {
         self.options.split(',').any(|option| option == name)
     }
 
-    fn values(&self, names: &'static [&str]) -> impl Iterator<Item = &str> {
+    fn option_values(&self, names: &'static [&str]) -> impl Iterator<Item = &str> {
         let options = self.options.split(',').filter_map(|option| option.split_once('='));
         options.filter(|(name, _)| names.contains(name)).map(|(_, value)| value)
     }

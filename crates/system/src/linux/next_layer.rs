@@ -1,4 +1,4 @@
-//! Bytes that a layer below a file system has read: a process, or a server of NFS, Lustre or
+//! Bytes that a layer below a file system has read or sent: a process, or a server of NFS, Lustre or
 //! CephFS; and bytes that the network interfaces have received.
 
 use super::process::{IoBytes, process_io_bytes};
@@ -16,32 +16,34 @@ const LUSTRE_STATISTICS: [&str; 2] = ["/proc/fs/lustre/osc", "/sys/kernel/debug/
 /// The statistics of CephFS clients, which only root can read.
 const CEPH_STATISTICS: &str = "/sys/kernel/debug/ceph";
 
-pub fn read_by_process(pid: u32) -> Result<IoBytes, String> {
+/// Bytes that a process and its reaped children have read and written.
+pub fn io_bytes_of_process(pid: u32) -> Result<IoBytes, String> {
     process_io_bytes(pid).map_err(|cause| cause.to_string())
 }
 
 /// Bytes that this machine has read from Lustre's object storage, summed over all mounts.
-pub fn read_by_lustre() -> Result<u64, String> {
+pub fn bytes_read_from_lustre() -> Result<u64, String> {
     let folder = LUSTRE_STATISTICS.iter().map(Path::new).find(|folder| folder.is_dir());
     let folder = folder.ok_or("no count of Lustre's clients is visible (root reads more)")?;
     sum_over_subfolders(folder, "stats", parse_lustre)
 }
 
 /// Bytes that this machine has read from CephFS storage, summed over all mounts.
-pub fn read_by_ceph() -> Result<u64, String> {
+pub fn bytes_read_from_ceph() -> Result<u64, String> {
     sum_over_subfolders(Path::new(CEPH_STATISTICS), "metrics/size", parse_ceph)
 }
 
 /// Bytes that all network interfaces have received. The loopback interface is included, because the
-/// server may be on this machine. With a process, the interfaces of its network namespace.
-pub fn received_by_interfaces(process: Option<u32>) -> Result<u64, String> {
+/// server may be on this machine. If a process is given, the interfaces of its network namespace
+/// count, otherwise those of this process.
+pub fn bytes_received_by_interfaces(process: Option<u32>) -> Result<u64, String> {
     let whose = process.map_or_else(|| "self".to_owned(), |pid| pid.to_string());
     let path = format!("/proc/{whose}/net/dev");
     let text = fs::read_to_string(&path).map_err(|cause| format!("{path}: {cause}"))?;
     parse_interfaces(&text).ok_or_else(|| format!("{path} has another form"))
 }
 
-/// Adds up the count that a file has in each subfolder of a folder.
+/// Adds up the counts that the files of this name have in the subfolders of a folder.
 fn sum_over_subfolders(folder: &Path, file: &str, parse: fn(&str) -> Option<u64>) -> Result<u64, String> {
     let entries = fs::read_dir(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
     let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join(file)).collect();
@@ -51,20 +53,20 @@ fn sum_over_subfolders(folder: &Path, file: &str, parse: fn(&str) -> Option<u64>
     if counts.is_empty() { Err(none()) } else { Ok(counts.iter().sum()) }
 }
 
-/// The sum in `read_bytes 57 samples [bytes] 4096 1048576 59768832` (minimum, maximum, sum). Before
-/// the first read the file lacks this line.
+/// The sum in `read_bytes 57 samples [bytes] 4096 1048576 59768832` (minimum, maximum, sum); 0
+/// without this line, which the file lacks before the first read.
 fn parse_lustre(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.split_whitespace().next() == Some("read_bytes"));
     line.map_or(Some(0), |line| line.split_whitespace().nth(6)?.parse().ok())
 }
 
-/// The last column of the line `read`: count, mean, minimum, maximum, sum.
+/// The last number in the line `read`, whose columns are count, mean, minimum, maximum and sum.
 fn parse_ceph(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.split_whitespace().next() == Some("read"))?;
     line.split_whitespace().last()?.parse().ok()
 }
 
-/// The first number after the name of each interface.
+/// The sum over all interfaces of the first number after an interface's name.
 fn parse_interfaces(text: &str) -> Option<u64> {
     let numbers = text.lines().filter_map(|line| Some(line.split_once(':')?.1));
     let received: Vec<u64> =
@@ -72,8 +74,9 @@ fn parse_interfaces(text: &str) -> Option<u64> {
     (!received.is_empty()).then(|| received.iter().sum())
 }
 
-/// Bytes that the server of an NFS export has sent, summed over all its mounts on this machine.
-pub fn sent_by_nfs_server(source: &str) -> Result<u64, String> {
+/// Bytes that the server of an NFS export has sent, summed over all mounts of the export on this
+/// machine.
+pub fn bytes_sent_by_nfs_server(source: &str) -> Result<u64, String> {
     let path = "/proc/self/mountstats";
     let text = fs::read_to_string(path).map_err(|cause| format!("{path}: {cause}"))?;
     parse_mountstats(&text, source).ok_or_else(|| format!("{path} counts no bytes of {source}"))
@@ -141,8 +144,8 @@ device nas:/export mounted on /mnt/again with fstype nfs4 statvers=1.1
             "Inter-|   Receive  |  Transmit\n face |bytes packets\n    lo:  100 2 0 0\n  eth0: 25 1 0 0\n";
         assert_eq!(parse_interfaces(text), Some(125));
         assert_eq!(parse_interfaces("face |bytes\n"), None);
-        assert!(received_by_interfaces(None).is_ok());
-        assert!(received_by_interfaces(Some(u32::MAX >> 1)).is_err());
+        assert!(bytes_received_by_interfaces(None).is_ok());
+        assert!(bytes_received_by_interfaces(Some(u32::MAX >> 1)).is_err());
     }
 
     #[test]

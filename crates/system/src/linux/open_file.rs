@@ -9,14 +9,14 @@ use std::path::Path;
 
 const PRIVATE_MODE: u32 = 0o700;
 
-/// Opens a file for reading. It neither waits for the other end of a pipe nor makes a terminal the
-/// controlling terminal.
+/// Opens a file for reading. Opening a pipe does not wait for its other end, and opening a terminal
+/// does not make it the controlling terminal.
 pub fn open_without_waiting(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(flag_bits(OFlags::NONBLOCK | OFlags::NOCTTY)).open(path)
 }
 
-/// Opens a pipe for writing. Without a reader it does not wait, but fails as not connected. Writes
-/// wait for the reader.
+/// Opens a pipe for writing; fails with `NotConnected` if no program reads the pipe. Writes to the
+/// opened pipe wait until the reader has taken earlier bytes.
 pub fn open_pipe_with_reader(path: &Path) -> io::Result<File> {
     let opened = File::options().write(true).custom_flags(flag_bits(OFlags::NONBLOCK)).open(path);
     let pipe = opened.map_err(|cause| match cause.raw_os_error() {
@@ -31,12 +31,12 @@ pub fn open_pipe_with_reader(path: &Path) -> io::Result<File> {
 }
 
 /// Creates a file for writing past the page cache.
-pub fn create_direct(path: &Path) -> io::Result<File> {
+pub fn create_for_direct_io(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).custom_flags(flag_bits(OFlags::DIRECT)).open(path)
 }
 
 /// Makes further reads and writes of this file use the page cache.
-pub fn end_direct(file: &File) -> io::Result<()> {
+pub fn disable_direct_io(file: &File) -> io::Result<()> {
     let flags = fcntl_getfl(file)?;
     Ok(fcntl_setfl(file, flags - OFlags::DIRECT)?)
 }

@@ -3,7 +3,7 @@
 //! a forked child process accesses the path. If the child cannot be killed, init becomes its
 //! parent, and this process can end.
 
-use crate::descriptor::is_readable;
+use crate::descriptor::becomes_readable;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::ffi::CString;
@@ -34,17 +34,18 @@ const ENTRIES_BYTES: usize = 1024;
 const PIECE_BYTES: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Probe {
-    /// The status of the path, and opening it.
+/// What the child does with each path to see whether its file system responds.
+pub enum ResponseProbe {
+    /// Reads the path's status, and opens the path if it is a file or a folder.
     Status,
-    /// The status, opening, and the first bytes.
+    /// Also reads the first bytes.
     Bytes,
 }
 
 /// The index of the first path that takes longer than the limit for its status, for opening it
 /// (files and folders only), or for its first bytes if requested. Of consecutive paths on one file
 /// system only the first is read. `None` if all paths respond, or no child can be started.
-pub fn first_unresponsive(paths: &[&Path], asked: Probe, limit: Duration) -> Option<usize> {
+pub fn first_unresponsive_index(paths: &[&Path], asked: ResponseProbe, limit: Duration) -> Option<usize> {
     // A name with a zero byte is replaced by an empty name, because the kernel cannot be asked
     // about it.
     let names: Vec<CString> =
@@ -60,7 +61,7 @@ pub fn first_unresponsive(paths: &[&Path], asked: Probe, limit: Duration) -> Opt
     drop(writer);
     let mut seen = 0;
     while seen < STEPS_PER_PATH * names.len() {
-        match is_readable(&done, Instant::now() + limit) {
+        match becomes_readable(&done, Instant::now() + limit) {
             Ok(true) => match done.read(&mut [0; 256]) {
                 Ok(0) => break,
                 Ok(count) => seen += count,
@@ -68,7 +69,7 @@ pub fn first_unresponsive(paths: &[&Path], asked: Probe, limit: Duration) -> Opt
                 Err(_) => break,
             },
             Ok(false) => {
-                abandon(child);
+                kill_or_abandon(child);
                 return Some(seen / STEPS_PER_PATH);
             }
             Err(_) => break,
@@ -118,7 +119,7 @@ impl WatchedFile {
 
 impl Read for WatchedFile {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if !is_readable(&self.pipe, Instant::now() + self.limit)? {
+        if !becomes_readable(&self.pipe, Instant::now() + self.limit)? {
             let why = format!("its file system did not answer within {} s", self.limit.as_secs());
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
@@ -131,11 +132,11 @@ impl Read for WatchedFile {
 
 impl Drop for WatchedFile {
     fn drop(&mut self) {
-        self.child.take().into_iter().for_each(abandon);
+        self.child.take().into_iter().for_each(kill_or_abandon);
     }
 }
 
-fn abandon(child: Pid) {
+fn kill_or_abandon(child: Pid) {
     // The child exists, because it was not reaped.
     let _ = kill_process(child, Signal::KILL);
     let end = Instant::now() + END_LIMIT;
@@ -148,10 +149,10 @@ fn abandon(child: Pid) {
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn probe_paths(names: &[CString], asked: Probe, writer: RawFd) -> ! {
+unsafe fn probe_paths(names: &[CString], asked: ResponseProbe, writer: RawFd) -> ! {
     // SAFETY: none of these calls allocates or takes a lock, and every pointer is to a live local.
     unsafe {
-        close_all_but([writer]);
+        close_descriptors_except([writer]);
         let mut read_from = None;
         for name in names {
             let mut status = MaybeUninit::<libc::stat>::zeroed();
@@ -166,7 +167,7 @@ unsafe fn probe_paths(names: &[CString], asked: Probe, writer: RawFd) -> ! {
             };
             report_step(writer);
             if file >= 0 {
-                if asked == Probe::Bytes && read_from.replace(status.st_dev) != Some(status.st_dev) {
+                if asked == ResponseProbe::Bytes && read_from.replace(status.st_dev) != Some(status.st_dev) {
                     read_first_bytes(file, kind == libc::S_IFDIR);
                 }
                 libc::close(file);
@@ -185,7 +186,7 @@ unsafe fn copy_to_pipe(file: RawFd, most_bytes: u64, writer: RawFd) -> ! {
     let (mut piece, mut left) = ([0_u8; PIECE_BYTES], most_bytes);
     // SAFETY: none of these calls allocates or takes a lock, and every pointer is to live bytes.
     unsafe {
-        close_all_but([file, writer]);
+        close_descriptors_except([file, writer]);
         while left > 0 {
             let most = usize::try_from(left).map_or(PIECE_BYTES, |left| left.min(PIECE_BYTES));
             let Ok(count) = usize::try_from(libc::read(file, piece.as_mut_ptr().cast(), most)) else {
@@ -243,11 +244,12 @@ unsafe fn read_first_bytes(file: RawFd, is_folder: bool) {
     }
 }
 
-/// Closes descriptors whose end other processes wait for: our output, and the launcher's socket.
+/// Closes all descriptors except `kept`. Other processes wait until all copies of some are closed: of
+/// the lab's output, and of the launcher's socket.
 ///
 /// # Safety
 /// Only in a process that was just forked, or that only ends.
-pub(super) unsafe fn close_all_but<const N: usize>(mut kept: [RawFd; N]) {
+pub(super) unsafe fn close_descriptors_except<const N: usize>(mut kept: [RawFd; N]) {
     let range = |from: RawFd, to: libc::c_uint| {
         // SAFETY: only numbers are passed.
         from.cast_unsigned() > to || unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) == 0 }
@@ -278,8 +280,8 @@ mod tests {
         std::fs::write(&file, "x").unwrap();
         let nothing = folder.path().join("nothing");
         let names = [folder.path(), &pipe, &file, &nothing, Path::new(""), Path::new("/dev/tty")];
-        assert_eq!(first_unresponsive(&names, Probe::Bytes, Duration::from_secs(60)), None);
-        assert_eq!(first_unresponsive(&[], Probe::Bytes, Duration::ZERO), None);
+        assert_eq!(first_unresponsive_index(&names, ResponseProbe::Bytes, Duration::from_secs(60)), None);
+        assert_eq!(first_unresponsive_index(&[], ResponseProbe::Bytes, Duration::ZERO), None);
     }
 
     #[test]
@@ -314,6 +316,6 @@ mod tests {
     #[test]
     fn each_of_many_paths_has_a_time_limit_of_its_own() {
         let names = vec![Path::new("/"); 100_000];
-        assert_eq!(first_unresponsive(&names, Probe::Bytes, Duration::from_secs(60)), None);
+        assert_eq!(first_unresponsive_index(&names, ResponseProbe::Bytes, Duration::from_secs(60)), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The running system: kernel, distribution, load.
 
-use super::kernel_file::line;
+use super::kernel_file::read_line;
 use procfs::{Current, LoadAverage};
 use std::fs;
 
@@ -22,7 +22,7 @@ pub fn distribution() -> Option<String> {
 
 /// The random id of the current boot, the same for all processes.
 pub fn boot_id() -> Option<String> {
-    line("/proc/sys/kernel/random/boot_id")
+    read_line("/proc/sys/kernel/random/boot_id")
 }
 
 pub fn load_1min() -> Option<f64> {

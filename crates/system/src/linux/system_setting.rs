@@ -2,7 +2,7 @@
 //! runs: finds the files of each setting, and reads and writes its value in words.
 
 use super::block_device::BlockDevice;
-use super::kernel_file::{line, selected_word};
+use super::kernel_file::{read_line, selected_word};
 use super::program::CommandLine;
 use super::system_root::SystemRoot;
 use readlab_model::target::{TargetFacts, TargetIndex, Targets};
@@ -53,8 +53,8 @@ const READ_AHEAD_VALUES: [&str; 4] = ["32KiB", "128KiB", "1MiB", "8MiB"];
 /// Values of swappiness that are raced if the user names none.
 const SWAPPINESS_VALUES: [&str; 3] = ["0", "60", "100"];
 
-/// The shell script that writes a value to a file. It restores a setting after the lab was killed,
-/// because the launcher can only start programs.
+/// The shell script that writes a value to a file. The launcher, which restores settings after the
+/// lab was killed, can only start programs.
 const WRITE_SCRIPT: &str = r#"printf %s "$1" >"$2""#;
 
 impl SystemSetting {
@@ -82,7 +82,7 @@ impl SystemSetting {
     fn value_in_line(self, line: &str) -> String {
         let kib = line.parse::<u64>().ok().filter(|_| self == SystemSetting::ReadAhead);
         match kib.and_then(|kib| kib.checked_mul(1024)) {
-            Some(bytes) => Bytes(bytes).exact(),
+            Some(bytes) => Bytes(bytes).exact_text(),
             None => selected_word(line).to_owned(),
         }
     }
@@ -125,7 +125,7 @@ impl SettingFiles {
     }
 
     /// The number of the file that holds the setting for a target.
-    pub fn file_of(&self, target: TargetIndex) -> usize {
+    pub fn file_index_of(&self, target: TargetIndex) -> usize {
         self.file_indexes_of_targets.get(target).copied().unwrap_or(0)
     }
 
@@ -178,13 +178,13 @@ impl SettingFiles {
     }
 
     /// A list that has this value once for each file.
-    pub fn for_each_file(&self, value: &str) -> Vec<String> {
+    pub fn value_for_each_file(&self, value: &str) -> Vec<String> {
         vec![value.to_owned(); self.files.len()]
     }
 
     /// Writes the value to every file, and continues after a failure. Returns the first failure.
     pub fn write_value(&self, value: &str) -> Result<(), String> {
-        self.write_values(&self.for_each_file(value))
+        self.write_values(&self.value_for_each_file(value))
     }
 
     /// Writes one value to each file, and continues after a failure. Returns the first failure.
@@ -215,14 +215,16 @@ impl SettingFiles {
             SystemSetting::ReadAhead => known(&READ_AHEAD_VALUES),
             SystemSetting::Swappiness => known(&SWAPPINESS_VALUES),
             SystemSetting::Scheduler | SystemSetting::TransparentHugePages => {
-                let mut offered = self.files.iter().map(|file| line(file).map(words).unwrap_or_default());
+                let mut offered =
+                    self.files.iter().map(|file| read_line(file).map(words).unwrap_or_default());
                 let of_first = offered.next().unwrap_or_default();
                 offered.fold(of_first, |common, other| {
                     common.into_iter().filter(|value| other.contains(value)).collect()
                 })
             }
             SystemSetting::CpuGovernor => {
-                let all = first.and_then(|file| line(file.with_file_name("scaling_available_governors")));
+                let all =
+                    first.and_then(|file| read_line(file.with_file_name("scaling_available_governors")));
                 all.map(words).unwrap_or_default()
             }
         }
@@ -245,12 +247,12 @@ fn file_error(file: &Path, cause: &std::io::Error) -> String {
 /// The read-ahead file of the target's file system, if it has one of its own, else of its device.
 fn read_ahead_file(root: &SystemRoot, facts: &TargetFacts) -> Result<PathBuf, String> {
     match &facts.own_read_ahead {
-        Some(own) => Ok(own.setting.clone().into()),
+        Some(own) => Ok(own.setting_path.clone().into()),
         None => queue_file(root, facts, "read_ahead_kb"),
     }
 }
 
-/// The file of this name in the folder of the queue of a target's device.
+/// The file of this name in the queue folder of a target's device.
 fn queue_file(root: &SystemRoot, facts: &TargetFacts, file: &str) -> Result<PathBuf, String> {
     let device = facts.device.as_ref().and_then(|device| BlockDevice::with_name(root, &device.name));
     let queue = device.and_then(|device| device.queue_file(file));
@@ -332,7 +334,7 @@ mod tests {
         let system = FakeSystem::new();
         system.write_file("sys/class/bdi/0:45/read_ahead_kb", "16");
         let setting = system.path_of("sys/class/bdi/0:45/read_ahead_kb").display().to_string();
-        let own = Some(ReadAhead { bytes: 16 << 10, setting });
+        let own = Some(ReadAhead { bytes: 16 << 10, setting_path: setting });
         let fuse = TargetFacts { own_read_ahead: own, ..TargetFacts::default() };
         assert_eq!(system.find(SystemSetting::ReadAhead, &fuse).unwrap().read_value().unwrap(), "16KiB");
         let (one, other) = (target_on_device("vda1"), target_on_device("vda"));
@@ -350,12 +352,12 @@ mod tests {
         let system = FakeSystem::new();
         system.write_file("sys/class/bdi/0:45/read_ahead_kb", "16");
         let setting = system.path_of("sys/class/bdi/0:45/read_ahead_kb").display().to_string();
-        let own_read_ahead = Some(ReadAhead { bytes: 16 << 10, setting });
+        let own_read_ahead = Some(ReadAhead { bytes: 16 << 10, setting_path: setting });
         let fuse = TargetFacts { own_read_ahead, ..TargetFacts::default() };
         let targets = [target_on_device("vda"), fuse, target_on_device("vda1")];
         let both = SettingFiles::find(&system.root, SystemSetting::ReadAhead, &targets).unwrap();
         let found = both.read_values().unwrap();
-        let of_targets = [0, 1, 2].map(|target| found[both.file_of(TargetIndex::new(target))].as_str());
+        let of_targets = [0, 1, 2].map(|target| found[both.file_index_of(TargetIndex::new(target))].as_str());
         assert_eq!(of_targets, ["128KiB", "16KiB", "128KiB"]);
         assert_eq!(both.sharing_targets(), [[0, 2].map(TargetIndex::new)]);
         both.write_value("4MiB").unwrap();

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// A port of 127.0.0.1 that refuses connections and that no other program can get, because its
-/// socket is bound but does not listen. Ends when dropped.
+/// socket is bound but does not listen. The port is released when this value is dropped.
 #[derive(Debug)]
 pub struct RefusingPort {
     _socket: OwnedFd,

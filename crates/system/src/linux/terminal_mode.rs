@@ -5,7 +5,7 @@
 //! Ctrl-C and Ctrl-Z still raise signals. The caller defines what is written when the terminal is
 //! restored. Only SIGKILL leaves the terminal unrestored.
 
-use super::tty::{has_keys, may_draw};
+use super::tty::{may_draw, receives_keys};
 use rustix::stdio::{stderr, stdin};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGQUIT, SIGTSTP};
@@ -29,10 +29,10 @@ pub fn take(restore_bytes: &'static [u8]) -> bool {
         return false;
     }
     if RESTORE_BYTES.set(restore_bytes).is_ok() {
-        give_back_before_signals();
+        restore_before_signals();
     }
     IS_TAKEN.store(true, Ordering::Relaxed);
-    if has_keys() {
+    if receives_keys() {
         deliver_each_key();
     }
     true
@@ -57,9 +57,9 @@ pub fn is_taken() -> bool {
     IS_TAKEN.load(Ordering::Relaxed)
 }
 
-/// Restores the terminal if it was taken, with system calls only, so that signal handlers may call
-/// it.
-pub fn give_back() {
+/// Restores the terminal if it was taken. Signal handlers may call this function, because it makes
+/// only system calls.
+pub fn restore() {
     if !IS_TAKEN.swap(false, Ordering::Relaxed) {
         return;
     }
@@ -67,17 +67,17 @@ pub fn give_back() {
     if let Some(restore_bytes) = RESTORE_BYTES.get().filter(|_| may_draw()) {
         let _ = rustix::io::write(stderr(), restore_bytes);
     }
-    if let Some(before) = MODE_BEFORE.get().filter(|_| has_keys()) {
+    if let Some(before) = MODE_BEFORE.get().filter(|_| receives_keys()) {
         let _ = tcsetattr(stdin(), OptionalActions::Now, before);
     }
 }
 
-/// Restores the terminal before a signal from the keyboard stops or ends the lab.
-/// [`super::interrupt`] handles the signals that end the lab in an orderly way.
-fn give_back_before_signals() {
+/// Installs handlers that restore the terminal before a signal from the keyboard stops the lab or
+/// ends it at once. [`super::interrupt`] handles the signals that end the lab in an orderly way.
+fn restore_before_signals() {
     for signal in [SIGTSTP, SIGQUIT] {
         let handle = move || {
-            give_back();
+            restore();
             perform_default_action(signal);
         };
         // SAFETY: the handler makes system calls only, all of them async-signal-safe.
@@ -86,8 +86,9 @@ fn give_back_before_signals() {
     }
 }
 
-/// Performs the default action of the signal that is being handled. Unlike SIGSTOP, it does not
-/// stop a process that no shell could continue. After a stop the handler is installed again.
+/// Performs the default action of the signal that is being handled. SIGSTOP is not used instead,
+/// because it also stops an orphaned process group, which no shell continues. After a stop the
+/// handler is installed again.
 fn perform_default_action(signal: i32) {
     // SAFETY: all structures are live locals, filled before use; all calls are async-signal-safe.
     unsafe {

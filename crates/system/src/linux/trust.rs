@@ -64,15 +64,15 @@ enum DistrustReason {
 /// user or can be changed by one. In a sticky folder such as /tmp, where users can only change
 /// their own entries, the owner of the entry decides. A path that does not exist is accepted.
 pub fn check(path: &Path) -> Result<(), Distrust> {
-    let trusted = user::trusted();
+    let trusted = user::trusted_user_ids();
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     check_with_links(&path, &trusted, LINKS_MAX)
 }
 
 /// Rejects configuration that another user could have placed in a folder above, for programs that start
 /// in this folder. [`check`] lets sticky folders above pass, where every user may create entries.
-pub fn check_found_above(folder: &Path) -> Result<(), Distrust> {
-    // A program sees the folder in which it starts without symbolic links.
+pub fn check_configuration_above(folder: &Path) -> Result<(), Distrust> {
+    // Tools look in the parents of the path that getcwd(2) returns, which has no symbolic links.
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let shared = folder.ancestors().skip(1).filter(|above| is_sticky(above));
     shared.flat_map(|above| NAMES_FOUND_ABOVE.map(|name| above.join(name))).try_for_each(|path| check(&path))
@@ -120,7 +120,7 @@ fn reason_to_distrust(
     }
     let is_of_group = facts.mode() & GROUP_WRITES != 0;
     let may_write =
-        is_of_group && (has_access_control_list(place) || !user::is_alone_in_group(facts.gid(), trusted));
+        is_of_group && (has_access_control_list(place) || !user::has_only_members(facts.gid(), trusted));
     may_write.then_some(DistrustReason::Group(facts.gid()))
 }
 
@@ -181,7 +181,7 @@ mod tests {
         fs::create_dir_all(folder.join("shared/own/cache")).unwrap();
         set_mode(&folder.join("shared"), 0o1777);
         symlink("shared/own", folder.join("link")).unwrap();
-        let found = |name: &str| check_found_above(&folder.join(name));
+        let found = |name: &str| check_configuration_above(&folder.join(name));
         assert_eq!(found("shared/own/cache"), Ok(()));
         for name in [".cargo", "node_modules", "Directory.Build.props"] {
             let planted = folder.join("shared").join(name);

@@ -7,28 +7,30 @@ use rustix::stdio::{stderr, stdin, stdout};
 use rustix::termios::{isatty, tcgetpgrp, tcgetwinsize};
 use std::os::fd::AsFd;
 
-/// Most keys that are read from the terminal at once.
+/// Most bytes of pressed keys that are read from the terminal at once.
 const KEYS_MAX: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub struct TerminalSize {
     pub columns: u16,
     pub rows: u16,
 }
 
 /// The size that is assumed if the terminal does not report one.
-const DEFAULT_SIZE: Size = Size { columns: 80, rows: 24 };
+const DEFAULT_SIZE: TerminalSize = TerminalSize { columns: 80, rows: 24 };
 
 /// Columns of the terminal on standard output; `None` if it is not a terminal.
-pub fn columns() -> Option<u16> {
+pub fn stdout_columns() -> Option<u16> {
     let columns = tcgetwinsize(stdout()).ok().map(|size| size.ws_col);
     // A terminal that an MPI launcher creates reports 0 columns.
     columns.filter(|&columns| columns > 0)
 }
 
-pub fn size_of_stderr() -> Size {
+pub fn size_of_stderr() -> TerminalSize {
     match tcgetwinsize(stderr()) {
-        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size { columns: size.ws_col, rows: size.ws_row },
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
+            TerminalSize { columns: size.ws_col, rows: size.ws_row }
+        }
         _ => DEFAULT_SIZE,
     }
 }
@@ -40,7 +42,7 @@ pub fn may_draw() -> bool {
 }
 
 /// True if standard input is a terminal and its keys go to this process.
-pub fn has_keys() -> bool {
+pub fn receives_keys() -> bool {
     is_in_foreground(stdin()) == Some(true)
 }
 
@@ -48,7 +50,7 @@ pub fn has_keys() -> bool {
 /// process.
 pub fn pressed_keys() -> Vec<u8> {
     let stdin = stdin();
-    if !has_keys() {
+    if !receives_keys() {
         return Vec::new();
     }
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -2,13 +2,13 @@
 //! counters of readlab itself, of the machine, and of control groups. A new counter is an entry in
 //! `TURN_COUNTERS`.
 
-use super::control_group::ThrottledTime;
+use super::control_group::ThrottledTimeCounter;
 use super::machine_stalls::{cpu_pressure_ns, io_pressure_ns, memory_pressure_ns, steal_ns};
-use super::process::{DelayCounter, Unavailable};
+use super::process::{CounterError, DelayCounter};
 use readlab_model::sample::Meter;
 use std::fmt;
 
-type CounterReader = Box<dyn Fn() -> Result<u64, Unavailable> + Send + Sync>;
+type CounterReader = Box<dyn Fn() -> Result<u64, CounterError> + Send + Sync>;
 
 struct TurnCounter {
     meter: Meter,
@@ -31,7 +31,7 @@ const TURN_COUNTERS: &[TurnCounter] = &[
     TurnCounter {
         meter: Meter::ThrottledNs,
         open: |pid| {
-            let throttled = ThrottledTime::of_process(pid);
+            let throttled = ThrottledTimeCounter::of_process(pid);
             Box::new(move || throttled.read())
         },
     },
@@ -42,7 +42,7 @@ pub struct TurnCounters(Vec<CounterReader>);
 
 /// The counts so far, in the order of `TURN_COUNTERS`; an error states why a counter is missing.
 #[derive(Debug, Clone)]
-pub struct TurnCounts(Vec<Result<u64, Unavailable>>);
+pub struct TurnCounts(Vec<Result<u64, CounterError>>);
 
 impl TurnCounters {
     pub fn open(pid: u32) -> TurnCounters {
@@ -62,8 +62,8 @@ impl fmt::Debug for TurnCounters {
 
 impl TurnCounts {
     /// The increase of each counter since an earlier reading.
-    pub fn since(&self, before: &TurnCounts) -> Vec<(Meter, Result<u64, Unavailable>)> {
-        let increase = |(after, before): (&Result<u64, Unavailable>, &Result<u64, Unavailable>)| {
+    pub fn since(&self, before: &TurnCounts) -> Vec<(Meter, Result<u64, CounterError>)> {
+        let increase = |(after, before): (&Result<u64, CounterError>, &Result<u64, CounterError>)| {
             let before = before.clone()?;
             Ok(after.clone()?.saturating_sub(before))
         };
@@ -79,13 +79,13 @@ mod tests {
 
     #[test]
     fn a_counter_has_its_increase_or_the_reason_why_it_is_missing() {
-        let counts = |count: Result<u64, Unavailable>| TurnCounts(vec![count; TURN_COUNTERS.len()]);
+        let counts = |count: Result<u64, CounterError>| TurnCounts(vec![count; TURN_COUNTERS.len()]);
         let increases = |before, after| counts(after).since(&counts(before));
-        let two: Vec<(Meter, Result<u64, Unavailable>)> =
+        let two: Vec<(Meter, Result<u64, CounterError>)> =
             TURN_COUNTERS.iter().map(|counter| (counter.meter, Ok(2))).collect();
         assert_eq!(increases(Ok(3), Ok(5)), two);
         assert_eq!(increases(Ok(5), Ok(3))[0].1, Ok(0), "a counter that fell");
-        let ended = || Err(Unavailable::Ended { pid: 1 });
+        let ended = || Err(CounterError::Ended { pid: 1 });
         assert_eq!(increases(ended(), Ok(3))[0].1, ended());
         assert_eq!(increases(Ok(3), ended())[0].1, ended());
     }

@@ -1,42 +1,42 @@
 //! Collects the facts about this machine.
 
 use super::Machine;
-use super::memory::Memory;
+use super::memory::MachineMemory;
 use crate::{clock, cpu, io_uring, system, user};
 
 impl Machine {
     /// Collects every fact; an unknown fact is `None`.
     pub fn probe() -> Machine {
-        let memory = Memory::read();
+        let memory = MachineMemory::read();
         Machine {
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             kernel: system::kernel_release(),
             distribution: system::distribution(),
-            cpu: cpu::model(),
-            cpus: cpu::allowed_processors(),
+            cpu_model: cpu::model(),
+            cpu_count: cpu::allowed_processor_count(),
             cpu_quota: cpu::quota_processors(),
             max_turbo_ghz: cpu::max_clock_ghz(),
             governor: cpu::governor(),
-            turbo: cpu::is_turbo_allowed(),
+            is_turbo_allowed: cpu::is_turbo_allowed(),
             cpu_features: cpu_features(),
             memory_bytes: memory.total_bytes,
             memory_available_bytes: memory.available_bytes,
             memory_limit_bytes: memory.limit_bytes,
             page_bytes: crate::memory::page_bytes(),
-            transparent_huge_pages: crate::memory::transparent_huge_pages(),
+            transparent_huge_pages: crate::memory::transparent_huge_page_mode(),
             hypervisor: cpu::hypervisor(),
             load_1min: system::load_1min(),
-            proactive_reclaim: crate::memory::is_reclaimed_proactively(),
-            swap: crate::memory::is_swap_on(),
-            io_uring_refused: io_uring::refusal(),
-            root: user::is_root(),
+            has_proactive_reclaim: crate::memory::is_reclaimed_proactively(),
+            has_swap: crate::memory::is_swap_on(),
+            io_uring_refusal: io_uring::refusal(),
+            is_root: user::is_root(),
             clock_resolution_ns: clock::resolution_ns(),
             clock_overhead_ns: clock::reading_cost_ns(),
         }
     }
 }
 
-/// Vector instructions that this processor and kernel offer, smallest first.
+/// Extensions of the instruction set that this processor and kernel offer, older ones first.
 fn cpu_features() -> Vec<String> {
     #[cfg(target_arch = "x86_64")]
     let found = [
@@ -69,7 +69,7 @@ mod tests {
         let machine = Machine::probe();
         assert_eq!(machine.system.split(' ').count(), 2);
         assert!(!machine.kernel.is_empty());
-        assert!(machine.cpus >= 1 && machine.memory_bytes > 0 && machine.page_bytes >= 4096);
+        assert!(machine.cpu_count >= 1 && machine.memory_bytes > 0 && machine.page_bytes >= 4096);
         assert!(machine.clock_resolution_ns >= 1);
         #[cfg(target_arch = "x86_64")]
         assert!(machine.cpu_features.contains(&"sse2".to_owned()));

@@ -30,7 +30,7 @@ pub fn page(html: Element) -> String {
 }
 
 /// True if a file with this beginning is a page that readlab made.
-pub fn is_page(head: &str) -> bool {
+pub fn is_own_page(head: &str) -> bool {
     is_marked(head, PAGE_HEAD)
 }
 
@@ -39,7 +39,7 @@ pub fn picture(svg: Element) -> String {
 }
 
 /// True if a file with this beginning is a picture that readlab made.
-pub fn is_picture(head: &str) -> bool {
+pub fn is_own_picture(head: &str) -> bool {
     is_marked(head, PICTURE_HEAD)
 }
 
@@ -52,7 +52,7 @@ pub fn element(name: &'static str) -> Element {
 }
 
 /// An element that contains one text.
-pub fn words(name: &'static str, raw: &str) -> Element {
+pub fn text_element(name: &'static str, raw: &str) -> Element {
     element(name).text(raw)
 }
 
@@ -97,7 +97,7 @@ impl Element {
     }
 
     /// Appends several elements to the content.
-    pub fn all(mut self, children: impl IntoIterator<Item = Element>) -> Element {
+    pub fn with_all(mut self, children: impl IntoIterator<Item = Element>) -> Element {
         for child in children {
             child.write(&mut self.content);
         }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn text_and_attributes_cannot_become_markup() {
         let hostile = "</p><script>alert(\"1\")</script>' onload='x\u{1b}";
-        let text = words("p", hostile).set("title", hostile).render();
+        let text = text_element("p", hostile).set("title", hostile).render();
         assert_eq!(text.matches('<').count(), 2, "{text}");
         assert!(!text.contains("onload='") && text.contains("\\u{1b}"), "{text}");
     }
@@ -161,7 +161,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_parsed_back_as_its_printable_form(raw in any::<String>()) {
-            let text = words("p", &raw).set("title", &raw).render();
+            let text = text_element("p", &raw).set("title", &raw).render();
             let document = roxmltree::Document::parse(&text).unwrap();
             let shown = printable(&raw).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
             prop_assert_eq!(document.root_element().text().unwrap_or(""), &shown);

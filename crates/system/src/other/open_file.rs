@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Opens a file for reading. It neither waits for the other end of a pipe nor makes a terminal the
-/// controlling terminal.
+/// Opens a file for reading. Opening a pipe does not wait for its other end, and opening a terminal
+/// does not make it the controlling terminal.
 pub fn open_without_waiting(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }

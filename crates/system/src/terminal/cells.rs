@@ -68,7 +68,7 @@ pub fn right_aligned(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// As many of the characters as fit into these columns.
+/// The first characters, as many as fit into these columns.
 fn prefix_of_width(chars: impl Iterator<Item = char>, columns: usize) -> String {
     let mut taken = 0;
     chars

@@ -4,11 +4,11 @@
 //! terminal that becomes narrower rewraps or cuts the lines; in both cases the cursor stays at the
 //! first line. So the next drawing needs no information about the previous one: it writes the lines
 //! and erases everything below. For the same reason a signal handler can erase them by writing
-//! constant bytes. While lines are written the terminal cuts instead of wraps them, because it may
-//! have become narrower meanwhile. The caller defines the content of the lines.
+//! constant bytes. Wrapping is disabled while lines are written, because the terminal may have become
+//! narrower since its size was read. The caller defines the content of the lines.
 
 use crate::terminal_mode;
-use crate::tty::{self, Size};
+use crate::tty::{self, TerminalSize};
 use std::fmt::{Debug, Write as _};
 use std::io::{IsTerminal, Write};
 use std::sync::Once;
@@ -32,18 +32,20 @@ static IS_DRAWN: AtomicBool = AtomicBool::new(false);
 
 /// A terminal to draw on: [`Screen`], or a scripted one in tests.
 pub trait Surface: Debug {
-    fn size(&self) -> Size;
-    fn has_keys(&self) -> bool;
+    fn size(&self) -> TerminalSize;
+    fn receives_keys(&self) -> bool;
     fn pressed_keys(&self) -> Vec<u8>;
     /// True if the last drawing is still visible; notices and Ctrl-Z remove it.
     fn is_drawn(&self) -> bool;
     /// Draws these lines in place of the previous ones. They must fit the terminal. Nothing is
     /// drawn while another program is in the foreground.
     fn draw(&mut self, lines: &[String]);
-    fn draw_first(&mut self, line: &str);
+    /// Draws this line in place of the first of the drawn lines. The other lines stay.
+    fn draw_first_line(&mut self, line: &str);
     /// Erases the lines and restores the terminal, until lines are drawn again.
-    fn give_back(&mut self);
+    fn restore_terminal(&mut self);
 
+    /// The current time; a scripted terminal simulates it.
     fn now(&self) -> Instant {
         Instant::now()
     }
@@ -60,18 +62,18 @@ impl Screen {
         if !can_move || !std::io::stderr().is_terminal() {
             return None;
         }
-        give_back_at_panic();
+        restore_terminal_at_panic();
         Some(Screen(()))
     }
 }
 
 impl Surface for Screen {
-    fn size(&self) -> Size {
+    fn size(&self) -> TerminalSize {
         tty::size_of_stderr()
     }
 
-    fn has_keys(&self) -> bool {
-        tty::has_keys()
+    fn receives_keys(&self) -> bool {
+        tty::receives_keys()
     }
 
     fn pressed_keys(&self) -> Vec<u8> {
@@ -86,19 +88,19 @@ impl Surface for Screen {
         write(&frame(lines));
     }
 
-    fn draw_first(&mut self, line: &str) {
+    fn draw_first_line(&mut self, line: &str) {
         write(&frame_of_first_line(line));
     }
 
-    fn give_back(&mut self) {
+    fn restore_terminal(&mut self) {
         IS_DRAWN.store(false, Ordering::Relaxed);
-        terminal_mode::give_back();
+        terminal_mode::restore();
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.give_back();
+        self.restore_terminal();
     }
 }
 
@@ -135,13 +137,13 @@ fn frame_of_first_line(line: &str) -> String {
     format!("{BEGIN_DRAWING}{line}{ERASE_LINE}{END_DRAWING}")
 }
 
-/// Restores the terminal before the message of a panic is written.
-fn give_back_at_panic() {
+/// Makes a panic restore the terminal before its message is written.
+fn restore_terminal_at_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            terminal_mode::give_back();
+            terminal_mode::restore();
             report(panic);
         }));
     });

@@ -7,8 +7,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The first bytes of a file as text, at most this many; `None` unless it is a regular file of this
-/// user and not a symbolic link.
+/// At most `bytes_max` bytes from the beginning of a file, as text; `None` unless the path is that of
+/// a regular file of this user and not of a symbolic link.
 pub fn read_own(path: &Path, bytes_max: u64) -> Option<String> {
     let file =
         File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;

@@ -15,14 +15,14 @@ pub fn owns(file: &Metadata) -> bool {
     file.uid() == geteuid().as_raw()
 }
 
-/// True if only these users are in a group, by the group and passwd files. Accounts that neither
-/// file lists are unknown, so the group may then have other members.
-pub fn is_alone_in_group(group: u32, users: &[u32]) -> bool {
+/// True if no other users than these are in a group, by /etc/group and /etc/passwd. False for a group
+/// that /etc/group does not list, because a directory service may give it any members.
+pub fn has_only_members(group: u32, users: &[u32]) -> bool {
     let text = |path| std::fs::read_to_string(path).unwrap_or_default();
-    is_alone(group, users, &text("/etc/group"), &text("/etc/passwd"))
+    has_only_members_in_files(group, users, &text("/etc/group"), &text("/etc/passwd"))
 }
 
-fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
+fn has_only_members_in_files(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
     const ROOT_GROUP: u32 = 0;
     let number = |field: Option<&str>| field.and_then(|field| field.parse::<u32>().ok());
     let fields = |line: &str| line.split(':').map(str::to_owned).collect::<Vec<_>>();
@@ -45,8 +45,8 @@ fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
     known && (group == ROOT_GROUP || !has_others)
 }
 
-/// The users that are trusted like the user: root, the user, and the user who became root by sudo.
-pub fn trusted() -> Vec<u32> {
+/// The ids of the users that are trusted: root, this user, and the user who became root by sudo.
+pub fn trusted_user_ids() -> Vec<u32> {
     const ROOT: u32 = 0;
     let by_sudo = || std::env::var("SUDO_UID").ok()?.parse().ok();
     let invoker: Option<u32> = if is_root() { by_sudo() } else { None };
@@ -66,7 +66,7 @@ mod tests {
     fn a_group_counts_as_the_users_own_if_it_has_no_other_members() {
         let groups = "root:x:0:\nme:x:1000:\nfriends:x:50:me,eve\nonly:x:51:me\nstaff:x:52:\n";
         let accounts = "root:x:0:0::/:\nsync:x:4:0::/:\nme:x:1000:1000::/:\neve:x:1001:52::/:\n";
-        let alone = |group| is_alone(group, &[0, 1000], groups, accounts);
+        let alone = |group| has_only_members_in_files(group, &[0, 1000], groups, accounts);
         assert!(alone(0) && alone(1000) && alone(51));
         assert!(!alone(50) && !alone(52) && !alone(99));
     }

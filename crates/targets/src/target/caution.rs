@@ -4,7 +4,7 @@ use super::filesystem::{Backing, Filesystem};
 use readlab_model::target::extents::Extents;
 use readlab_model::units::Bytes;
 use readlab_system::file_status::is_dax;
-use readlab_system::machine::memory::Memory;
+use readlab_system::machine::memory::MachineMemory;
 use std::fs::File;
 
 /// A file is expected to stay cached if it is at most this percentage of the available memory.
@@ -31,7 +31,7 @@ pub fn cautions_of_files(size_bytes: u64, filesystem: Filesystem, extents: Optio
 }
 
 fn byte_cautions(size_bytes: u64, extents: Option<&Extents>) -> impl Iterator<Item = String> {
-    let memory = memory_caution(size_bytes, &Memory::read());
+    let memory = memory_caution(size_bytes, &MachineMemory::read());
     extents.into_iter().flat_map(extent_cautions).chain(memory)
 }
 
@@ -76,29 +76,29 @@ fn extent_cautions(extents: &Extents) -> Vec<String> {
 }
 
 /// A caution about a file that may not fit into memory; `None` if it fits.
-fn memory_caution(size_bytes: u64, memory: &Memory) -> Option<String> {
+fn memory_caution(size_bytes: u64, memory: &MachineMemory) -> Option<String> {
     let larger = excess_of_memory_words(size_bytes, memory)?;
-    Some(format!("The file ({}) is {larger}: warm may be impossible.", Bytes(size_bytes).binary()))
+    Some(format!("The file ({}) is {larger}: warm may be impossible.", Bytes(size_bytes).binary_text()))
 }
 
 /// A caution about targets that may not fit into memory together, although each of them fits.
-pub fn joint_memory_caution(sizes_bytes: &[u64], memory: &Memory) -> Option<String> {
+pub fn joint_memory_caution(sizes_bytes: &[u64], memory: &MachineMemory) -> Option<String> {
     let all_bytes = sizes_bytes.iter().fold(0, |all: u64, size_bytes| all.saturating_add(*size_bytes));
     let larger = excess_of_memory_words(all_bytes, memory)?;
     let has_large_one = sizes_bytes.iter().any(|bytes| excess_of_memory_words(*bytes, memory).is_some());
     (!has_large_one).then(|| {
         format!(
             "the targets together ({}) are {larger}: warm may be impossible; --apart reads one after the other",
-            Bytes(all_bytes).binary()
+            Bytes(all_bytes).binary_text()
         )
     })
 }
 
 /// States that this many bytes are more than can stay cached; `None` if they fit.
-fn excess_of_memory_words(size_bytes: u64, memory: &Memory) -> Option<String> {
+fn excess_of_memory_words(size_bytes: u64, memory: &MachineMemory) -> Option<String> {
     let available = memory.cacheable_now_bytes();
     let is_larger = u128::from(size_bytes) * 100 > u128::from(available) * u128::from(CACHED_PERCENT_MAX);
-    let available = Bytes(available).binary();
+    let available = Bytes(available).binary_text();
     is_larger.then(|| format!("larger than {CACHED_PERCENT_MAX} % of the memory available ({available})"))
 }
 
@@ -109,16 +109,16 @@ mod tests {
 
     #[test]
     fn a_plain_file_that_fits_needs_no_caution() {
-        let memory = Memory { total_bytes: 1000, available_bytes: 1000, limit_bytes: None };
+        let memory = MachineMemory { total_bytes: 1000, available_bytes: 1000, limit_bytes: None };
         assert_eq!(memory_caution(800, &memory), None);
         assert!(memory_caution(801, &memory).unwrap().contains("80 %"));
         assert_eq!(joint_memory_caution(&[400, 400], &memory), None);
         assert!(joint_memory_caution(&[401, 400], &memory).unwrap().contains("--apart"));
         assert_eq!(joint_memory_caution(&[801, 1], &memory), None, "the large target has its own caution");
-        let group = Memory { limit_bytes: Some(100), ..memory };
+        let group = MachineMemory { limit_bytes: Some(100), ..memory };
         assert!(memory_caution(81, &group).unwrap().contains("100 B"));
         assert!(extent_cautions(&Extents { count: 3, ..Extents::default() }).is_empty());
-        let ext4 = FilesystemType { number: 0xef53, name: Some("ext4") };
+        let ext4 = FilesystemType { magic_number: 0xef53, name: Some("ext4") };
         assert_eq!(backing_caution(Filesystem::from(ext4)), None);
     }
 

@@ -12,7 +12,7 @@ use readlab_corpus::archive::read_pieces;
 use readlab_model::target::tree::TreeOrder;
 use readlab_model::units::Bytes;
 use readlab_system::filesystem::free_bytes;
-use readlab_system::folder::scratch::Scratch;
+use readlab_system::folder::scratch::ScratchFolder;
 use readlab_system::open_file;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -22,8 +22,8 @@ use std::sync::Arc;
 
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The size of the copies ÷ the additional free space that is required.
-const MARGIN_DIVISOR: u64 = 10;
+/// The size of the copies, divided by the free space that is required in addition to this size.
+const FREE_SPACE_MARGIN_DIVISOR: u64 = 10;
 
 /// A function that is called before every piece with the number of bytes so far. If it returns an
 /// error, the copying ends.
@@ -35,7 +35,7 @@ pub struct Copies {
     pub tree_target: Box<Target>,
     /// The paths of the file and its copies, the file first.
     files: Vec<PathBuf>,
-    folder: Arc<Scratch>,
+    folder: Arc<ScratchFolder>,
 }
 
 impl Copies {
@@ -43,7 +43,7 @@ impl Copies {
     pub fn make(file: &Path, below: &Path, copies: u32, check: CopyCheck) -> Result<Copies, TargetError> {
         let size_bytes = fs::metadata(file).map_err(TargetError::io(file))?.len();
         check_space(below, size_bytes.saturating_mul(u64::from(copies)))?;
-        let folder = Scratch::make(below, "copies").map_err(TargetError::io(below))?;
+        let folder = ScratchFolder::make(below, "copies").map_err(TargetError::io(below))?;
         let mut files = vec![file.to_owned()];
         for number in 1..=copies {
             let copy = folder.path().join(number.to_string());
@@ -60,7 +60,7 @@ impl Copies {
         Copies::new(files, Arc::clone(&self.folder))
     }
 
-    fn new(files: Vec<PathBuf>, folder: Arc<Scratch>) -> Result<Copies, TargetError> {
+    fn new(files: Vec<PathBuf>, folder: Arc<ScratchFolder>) -> Result<Copies, TargetError> {
         let list = folder.path().join(format!("list-{}", files.len()));
         let names: Vec<&[u8]> = files.iter().map(|file| file.as_os_str().as_bytes()).collect();
         fs::write(&list, names.join(&0)).map_err(TargetError::io(&list))?;
@@ -70,14 +70,14 @@ impl Copies {
         Ok(Copies { tree_target, files, folder })
     }
 
-    /// The path that a reader reads, numbered from 0; `None` if there are fewer copies.
+    /// The path that the reader with this number reads, from 0; `None` if there are fewer copies.
     pub(super) fn path_of_reader(&self, reader: usize) -> Option<&Path> {
         self.files.get(reader).map(PathBuf::as_path)
     }
 }
 
 pub(super) fn check_space(below: &Path, bytes: u64) -> Result<(), TargetError> {
-    let needed_bytes = bytes.saturating_add(bytes / MARGIN_DIVISOR);
+    let needed_bytes = bytes.saturating_add(bytes / FREE_SPACE_MARGIN_DIVISOR);
     let free_bytes = free_bytes(below).map_err(TargetError::io(below))?;
     if free_bytes < needed_bytes {
         let why = format!("{} are needed for copies and {} are free", Bytes(needed_bytes), Bytes(free_bytes));
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::target::tests::folder_on_device;
 
-    fn entries(folder: &Path) -> usize {
+    fn entry_count(folder: &Path) -> usize {
         fs::read_dir(folder).unwrap().count()
     }
 
@@ -125,9 +125,9 @@ mod tests {
         let two = copies.for_readers(2).unwrap();
         assert_eq!(two.tree_target.facts.size_bytes, 2 * (3 * PIECE_BYTES as u64 + 5));
         drop(copies);
-        assert_eq!(entries(folder.path()), 2, "as long as one is left, the folder is");
+        assert_eq!(entry_count(folder.path()), 2, "as long as one is left, the folder is");
         drop(two);
-        assert_eq!(entries(folder.path()), 1);
+        assert_eq!(entry_count(folder.path()), 1);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         let stop = |bytes| if bytes < 4 << 20 { Ok(()) } else { Err(io::Error::other("stopped")) };
         let error = Copies::make(&file, folder.path(), 2, &stop).unwrap_err();
         assert!(error.to_string().ends_with("/2: stopped"), "{error}");
-        assert_eq!(entries(folder.path()), 1);
+        assert_eq!(entry_count(folder.path()), 1);
     }
 
     #[test]
@@ -153,6 +153,6 @@ mod tests {
         let shown = error.to_string();
         let named = readlab_system::terminal::printable::display_path(folder.path());
         assert!(shown.starts_with(&named) && shown.contains("are free"), "{shown}");
-        assert_eq!(entries(folder.path()), 1);
+        assert_eq!(entry_count(folder.path()), 1);
     }
 }

@@ -18,10 +18,11 @@ pub(super) fn find(root: &SystemRoot, mount: Option<&Mount>, number: DeviceNumbe
     own.or_else(|| BlockDevice::find(root, mount?.source_device()?))
 }
 
-/// The read-ahead for a file, if its file system has a setting of its own.
+/// The read-ahead that the file system of a file sets for itself; `None` if the setting of the block
+/// device applies.
 pub(super) fn own_read_ahead(mount: Option<&Mount>, number: DeviceNumber) -> Option<ReadAhead> {
     let root = SystemRoot::default();
-    block_device::own_read_ahead(&root, number, find(&root, mount, number).as_ref())
+    block_device::filesystem_read_ahead(&root, number, find(&root, mount, number).as_ref())
 }
 
 /// Describes a mount, for example `/dev/vda on /home`.

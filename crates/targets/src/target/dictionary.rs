@@ -15,13 +15,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// A larger file is not accepted as a dictionary. Every decoder holds the whole dictionary in
 /// memory, and the command `zstd --train` writes 110 KiB.
-const BYTES_MAX: u64 = 64 << 20;
+const DICTIONARY_BYTES_MAX: u64 = 64 << 20;
 
 /// Examines a dictionary and returns the facts that a record keeps about it.
 pub fn examine(named: &Path) -> Result<Dictionary, TargetError> {
     let path = path::stable_path(named).map_err(|cause| refusal(named, cause))?;
     let bytes = read(&path)?;
-    let is_whole = (1..=BYTES_MAX).contains(&(bytes.len() as u64));
+    let is_whole = (1..=DICTIONARY_BYTES_MAX).contains(&(bytes.len() as u64));
     // The record stores the path as text and reads the dictionary from it again, so the path must
     // be UTF-8.
     let text = path.to_str().filter(|_| is_whole);
@@ -50,7 +50,7 @@ fn read(path: &Path) -> Result<Vec<u8>, TargetError> {
     let io = TargetError::io(path);
     check_kind(path, FileStatus::read(&file).map_err(&io)?.kind, AcceptedKinds::Files)?;
     let mut bytes = Vec::new();
-    file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io)?;
+    file.take(DICTIONARY_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)
 }
 
@@ -96,7 +96,7 @@ mod tests {
         let empty = folder.path().join("empty");
         fs::write(&empty, "").unwrap();
         let large = folder.path().join("large");
-        fs::File::create(&large).unwrap().set_len(BYTES_MAX + 1).unwrap();
+        fs::File::create(&large).unwrap().set_len(DICTIONARY_BYTES_MAX + 1).unwrap();
         for (path, reason) in [
             (empty, "empty: no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8"),
             (large, "large: no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8"),

@@ -3,7 +3,7 @@
 
 use super::http::HttpError;
 use super::source::SourceError;
-use super::{ANSWER_LIMIT, secret};
+use super::{RESPONSE_TIME_MAX, secret};
 use readlab_system::terminal::printable::display_path;
 use std::fmt::Display;
 use std::io;
@@ -40,7 +40,7 @@ impl TargetError {
     /// The error for a file whose file system is on a network or in user space and does not
     /// respond.
     pub fn no_answer(path: &Path) -> TargetError {
-        let seconds = ANSWER_LIMIT.as_secs();
+        let seconds = RESPONSE_TIME_MAX.as_secs();
         TargetError::about(path, format!("its file system did not answer within {seconds} s"))
     }
 
@@ -48,13 +48,15 @@ impl TargetError {
         TargetError::Refused(format!("{}: {why}", display_path(path)))
     }
 
-    /// An error about a file that exists.
+    /// A function that makes an I/O error on this path a `TargetError`. For a path that may not exist,
+    /// [`refusal`] has better words.
     pub(super) fn io(path: &Path) -> impl Fn(io::Error) -> TargetError {
         move |cause| TargetError::about(path, cause)
     }
 }
 
-/// The error for a word of the user that could not be examined. `path` is its absolute path.
+/// The error for a word of the command line whose target could not be examined. `path` is the
+/// absolute path of the word.
 pub(super) fn refusal_of_word(word: &Path, path: &Path, cause: io::Error) -> TargetError {
     let word = display_path(word);
     let shown = secret::redact_url(&word);

@@ -35,8 +35,8 @@ pub fn read_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
 /// Counts the next extent and the hole before it, within the range from `at` (the end of the
 /// previous extent) to `end`. Returns the end of this extent.
 fn count_extent(found: &mut Extents, extent: Extent, at: u64, end: u64) -> u64 {
-    let start = extent.start.clamp(at, end);
-    let stop = extent.start.saturating_add(extent.length).clamp(start, end);
+    let start = extent.start_bytes.clamp(at, end);
+    let stop = extent.start_bytes.saturating_add(extent.length_bytes).clamp(start, end);
     found.count += 1;
     found.hole_bytes += start - at;
     match extent.kind {
@@ -56,7 +56,12 @@ mod tests {
         let mut found = Extents::default();
         let mut end = 0;
         for &(start, length, kind) in extents {
-            end = count_extent(&mut found, Extent { start, length, kind }, end, size_bytes);
+            end = count_extent(
+                &mut found,
+                Extent { start_bytes: start, length_bytes: length, kind },
+                end,
+                size_bytes,
+            );
         }
         found
     }
@@ -76,7 +81,7 @@ mod tests {
         // The range 4096..12288 of a file with an extent from 0 to 8192 and a hole after it.
         let at = count_extent(
             &mut found,
-            Extent { start: 0, length: 8192, kind: ExtentKind::Unwritten },
+            Extent { start_bytes: 0, length_bytes: 8192, kind: ExtentKind::Unwritten },
             4096,
             12_288,
         );

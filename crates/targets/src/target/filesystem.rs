@@ -63,11 +63,11 @@ pub struct Filesystem {
 }
 
 impl Filesystem {
-    /// The file system of an open file; a block device counts as a file system itself.
+    /// The file system of an open file. For a block device it is a file system named `block device`.
     pub fn read(file: &File) -> io::Result<Filesystem> {
         // The file of a block device is in memory (devtmpfs), but the bytes of the device are not.
         let kind = if let FileKind::BlockDevice(_) = FileStatus::read(file)?.kind {
-            FilesystemType { number: 0, name: Some("block device") }
+            FilesystemType { magic_number: 0, name: Some("block device") }
         } else {
             FilesystemType::read(file)?
         };
@@ -112,7 +112,7 @@ impl fmt::Display for Filesystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind.name {
             Some(name) => f.pad(name),
-            None => f.pad(&format!("{:#x}", self.kind.number)),
+            None => f.pad(&format!("{:#x}", self.kind.magic_number)),
         }
     }
 }
@@ -133,11 +133,11 @@ mod tests {
 
     #[test]
     fn a_known_file_system_has_a_name_and_an_unknown_one_its_number() {
-        let ext4 = Filesystem::from(FilesystemType { number: 0xef53, name: Some("ext4") });
+        let ext4 = Filesystem::from(FilesystemType { magic_number: 0xef53, name: Some("ext4") });
         assert_eq!((ext4.to_string().as_str(), ext4.backing), ("ext4", Backing::Device));
-        let tmpfs = Filesystem::from(FilesystemType { number: 0x0102_1994, name: Some("tmpfs") });
+        let tmpfs = Filesystem::from(FilesystemType { magic_number: 0x0102_1994, name: Some("tmpfs") });
         assert_eq!(tmpfs.backing, Backing::Memory);
-        let unknown = Filesystem::from(FilesystemType { number: 0x1234_5678, name: None });
+        let unknown = Filesystem::from(FilesystemType { magic_number: 0x1234_5678, name: None });
         assert_eq!((unknown.to_string().as_str(), unknown.backing), ("0x12345678", Backing::Device));
     }
 }

@@ -1,8 +1,8 @@
-//! A target: one file, places of one, a tree of files or a URL that is read, and all its properties
-//! that can make a read seem faster or slower than it is.
+//! A target: one file, blocks of one file, a tree of files or a URL, and all its properties
+//! that can make a reading seem faster or slower than it is.
 //!
 //! The facts are collected once before measuring. A file's
-//! [`readlab_model::target::identity::Identity`] or a URL's [`web::Version`] is compared around
+//! [`readlab_model::target::identity::Identity`] or a URL's [`web::ContentVersion`] is compared around
 //! every sample to detect a change. Files are opened read-only, and opening a file never waits.
 
 pub mod caution;
@@ -28,7 +28,7 @@ use copies::Copies;
 pub use error::TargetError;
 use error::{refusal, refusal_of_word};
 use filesystem::{Backing, Filesystem};
-use layers::{Chain, EvictableFiles};
+use layers::{EvictableFiles, LayerChain};
 pub use path::absolute_without_dot_dot;
 use places::FilePlaces;
 use readlab_model::target::device::Device;
@@ -44,7 +44,7 @@ use readlab_system::io_quota;
 use readlab_system::mounts::{self, Mount};
 use readlab_system::open_file;
 use readlab_system::process::FileId;
-use readlab_system::silent::{self, Probe};
+use readlab_system::silent::{self, ResponseProbe};
 use readlab_system::system_root::SystemRoot;
 use s3::PresignError;
 use source::{ReadRequest, Source};
@@ -97,21 +97,21 @@ pub enum AcceptedKinds {
     /// Only regular files.
     Files,
     /// Regular files and block devices.
-    Devices,
+    FilesAndBlockDevices,
 }
 
 /// How long a file system may take for its first response.
-pub const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+pub const RESPONSE_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// An error if the file system of one of these names does not respond, because readlab itself would
-/// wait for it. Words that are not paths are checked elsewhere.
+/// An error if the file system of one of these paths does not respond within
+/// [`RESPONSE_TIME_MAX`]. Without this check readlab itself would wait for it.
 pub fn check_filesystems_respond(words: &[&Path]) -> Result<(), TargetError> {
-    check_responses_to(words, Probe::Bytes)
+    check_responses_to(words, ResponseProbe::Bytes)
 }
 
-/// True if a file system that may stop responding may be read, because it contains one of these
-/// names or is mounted below one. If more is read than the named files, every file system of this
-/// machine that may cease to answer counts.
+/// True if the run may read from a file system that may stop responding: one that contains a path
+/// among these words, or is mounted below such a path. If `is_more_read`, the run reads other files
+/// too, so every such file system of this machine counts.
 pub fn may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
     let all = Mount::all(&SystemRoot::default()).into_iter();
     let unsure = all.filter(|mount| filesystem::may_cease_to_answer(&mount.kind));
@@ -119,8 +119,8 @@ pub fn may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
     !points.is_empty() && (is_more_read || words.iter().any(|word| mounts::leads_to(word, &points)))
 }
 
-fn check_responses_to(words: &[&Path], probe: Probe) -> Result<(), TargetError> {
-    match silent::first_unresponsive(words, probe, ANSWER_LIMIT) {
+fn check_responses_to(words: &[&Path], probe: ResponseProbe) -> Result<(), TargetError> {
+    match silent::first_unresponsive_index(words, probe, RESPONSE_TIME_MAX) {
         Some(at) => Err(TargetError::no_answer(words[at])),
         None => Ok(()),
     }
@@ -128,10 +128,13 @@ fn check_responses_to(words: &[&Path], probe: Probe) -> Result<(), TargetError> 
 
 /// The files whose file systems respond. Files in the folder of a file that does not respond are
 /// left out too.
-pub fn keep_responsive(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+pub fn responsive_files(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     loop {
         let names: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        let Some(at) = silent::first_unresponsive(&names, Probe::Status, ANSWER_LIMIT) else { return files };
+        let Some(at) = silent::first_unresponsive_index(&names, ResponseProbe::Status, RESPONSE_TIME_MAX)
+        else {
+            return files;
+        };
         let folder = files[at].parent().map(Path::to_owned);
         files.retain(|file| file.parent() != folder.as_deref());
     }
@@ -141,10 +144,10 @@ impl Target {
     /// Collects the facts about a file except digest and answer, which need a whole read
     /// ([`readlab_corpus`]).
     pub fn examine(path: &Path) -> Result<Target, TargetError> {
-        Target::examine_as(path, AcceptedKinds::Files)
+        Target::examine_accepting(path, AcceptedKinds::Files)
     }
 
-    pub fn examine_as(path: &Path, accept: AcceptedKinds) -> Result<Target, TargetError> {
+    pub fn examine_accepting(path: &Path, accept: AcceptedKinds) -> Result<Target, TargetError> {
         let word = path;
         let path = &path::stable_path(word).map_err(TargetError::io(word))?;
         let io = TargetError::io(word);
@@ -166,11 +169,15 @@ impl Target {
     }
 
     /// Restricts the target to the part of one of several readers.
-    pub fn restrict_to_part_of(&mut self, reader: u32, readers: NonZero<u32>) -> Result<(), TargetError> {
+    pub fn restrict_to_part_of_reader(
+        &mut self,
+        reader: u32,
+        readers: NonZero<u32>,
+    ) -> Result<(), TargetError> {
         let Place::File(path) = &self.place else { return Ok(()) };
         let size_bytes = self.facts.size_bytes;
         let too_small = || {
-            let size = Bytes(size_bytes).binary();
+            let size = Bytes(size_bytes).binary_text();
             TargetError::about(path, format!("{size} is too small to be split by {readers}"))
         };
         let part = part::part_of_reader(size_bytes, reader, readers).ok_or_else(too_small)?;
@@ -212,7 +219,7 @@ impl Target {
     fn path_for_ranges(&self) -> Result<Option<PathBuf>, TargetError> {
         match &self.place {
             Place::File(path) => Ok(Some(path.clone())),
-            Place::Web(remote) if remote.has_ranges && self.facts.size_bytes > 0 => {
+            Place::Web(remote) if remote.has_range_support && self.facts.size_bytes > 0 => {
                 Ok(Some(self.name().into()))
             }
             Place::Web(remote) => Err(TargetError::Refused(format!(
@@ -245,12 +252,12 @@ impl Target {
     }
 
     /// Sets the dictionary with which the target is decoded; an error if the target is not a zstd.
-    pub fn decode_with(&mut self, dictionary: &Path) -> Result<(), TargetError> {
+    pub fn set_dictionary(&mut self, dictionary: &Path) -> Result<(), TargetError> {
         let no_zstd = |path: &Path| TargetError::about(path, "--dictionary decodes a zstd, and this is none");
         let Some(path) = self.file() else { return Err(no_zstd(Path::new(&self.name()))) };
         let mut head = Vec::new();
         let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
-        let read = file.take(HEAD_BYTES).read_to_end(&mut head);
+        let read = file.take(FORMAT_HEAD_BYTES).read_to_end(&mut head);
         read.map_err(TargetError::io(path))?;
         if Archive::by_magic(&head) != Some(Archive::Zstd) {
             return Err(no_zstd(path));
@@ -261,13 +268,13 @@ impl Target {
 
     /// Makes contenders request a file, or the ranges of one, from readlab's own server. Targets on
     /// other servers stay unchanged.
-    pub fn serve(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
+    pub fn use_own_server(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
         let (file, ranges) = match &self.place {
             Place::File(file) => (file.clone(), None),
             Place::Blocks(blocks) => (blocks.file().to_owned(), Some(Arc::clone(blocks))),
             Place::Tree(_) | Place::Served { .. } | Place::Web(_) => return Ok(()),
         };
-        self.facts.kind = TargetKind::from_server(Http::Own, source.store());
+        self.facts.kind = TargetKind::from_server(Http::Own, source.store_facts());
         let mut remote = RemoteTarget::on_own_server(source, options)?;
         remote.ranges = ranges;
         self.place = Place::Served { file, remote: Box::new(remote) };
@@ -337,37 +344,37 @@ impl Target {
         }
     }
 
-    /// The request that a contender gets for a method that reads `reads`.
+    /// The request that a contender gets for a method that accepts this kind of target.
     pub fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
         match &self.place {
-            Place::File(file) => Ok(self.request_file(file)),
+            Place::File(file) => Ok(self.file_request(file)),
             Place::Served { remote, .. } | Place::Web(remote) => remote.request(reads),
             Place::Tree(tree) => Ok(tree.request(reads)),
             Place::Blocks(blocks) => Ok(blocks.request()),
         }
     }
 
-    /// The request that one of several readers gets, numbered from 0: for its own copy, if there
-    /// are copies.
+    /// The request that one of several readers gets. `reader` is its number, from 0. If there are
+    /// copies, the request names the reader's own copy.
     pub fn request_of_reader(&self, reader: usize, reads: Reads) -> Result<ReadRequest, PresignError> {
         let own = self.copies.as_ref().and_then(|copies| copies.path_of_reader(reader));
-        own.map_or_else(|| self.request(reads), |copy| Ok(self.request_file(copy)))
+        own.map_or_else(|| self.request(reads), |copy| Ok(self.file_request(copy)))
     }
 
-    fn request_file(&self, file: &Path) -> ReadRequest {
+    fn file_request(&self, file: &Path) -> ReadRequest {
         let env = self.facts.dictionary.iter().map(Dictionary::environment_variable).collect();
         ReadRequest { word: file.as_os_str().to_owned(), env, ..ReadRequest::default() }
     }
 }
 
 /// Number of bytes at the beginning of a file that show its format.
-const HEAD_BYTES: u64 = 64 << 10;
+const FORMAT_HEAD_BYTES: u64 = 64 << 10;
 
 /// Rejects everything except regular files, and block devices if they are accepted.
 fn check_kind(path: &Path, found: FileKind, accept: AcceptedKinds) -> Result<(), TargetError> {
     let kind = match found {
         FileKind::Regular => return Ok(()),
-        FileKind::BlockDevice(_) if accept == AcceptedKinds::Devices => return Ok(()),
+        FileKind::BlockDevice(_) if accept == AcceptedKinds::FilesAndBlockDevices => return Ok(()),
         FileKind::BlockDevice(_) => "a block device (--allow-device reads it)",
         FileKind::Folder => "a folder",
         FileKind::Pipe => "a pipe, which can be read only once",
@@ -402,8 +409,8 @@ fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem)
     }
 }
 
-/// Adds the facts about the storage of a file or folder, and finds the files below that are evicted
-/// too.
+/// Adds the facts about the storage of a file or folder; also returns the files in the layers below
+/// that are evicted too.
 fn with_storage_facts(
     mut facts: TargetFacts,
     real: &Path,
@@ -411,7 +418,7 @@ fn with_storage_facts(
     status: &FileStatus,
     filesystem: Filesystem,
 ) -> (TargetFacts, EvictableFiles) {
-    let Chain { layers, evictable } = Chain::walk(&SystemRoot::default(), real, file);
+    let LayerChain { layers, evictable } = LayerChain::walk(&SystemRoot::default(), real, file);
     let (mount, device) = mount_and_device(real, status);
     facts.cautions.extend(readlab_model::target::layers::cautions(&layers));
     let facts = TargetFacts {

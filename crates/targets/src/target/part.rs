@@ -6,7 +6,7 @@
 //! too small for that.
 
 use super::filesystem::{Backing, Filesystem};
-use super::{ANSWER_LIMIT, size_of};
+use super::{RESPONSE_TIME_MAX, size_of};
 use readlab_protocol::Part;
 use readlab_system::memory::page_bytes;
 use readlab_system::silent::WatchedFile;
@@ -18,12 +18,12 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The largest page in the page cache with base pages of 4 KiB: a folio of one page middle entry (2
-/// MiB).
+/// The largest page in the page cache if base pages have 4 KiB: a folio of 2 MiB, which one entry of
+/// a page middle directory maps.
 const LARGEST_PAGE_BYTES: u64 = 2 << 20;
 
 /// Number of places of a file that its digest covers.
-const DIGEST_PLACES: u64 = 64;
+const DIGEST_PLACE_COUNT: u64 = 64;
 
 const PLACE_BYTES: usize = 4096;
 
@@ -40,7 +40,7 @@ pub fn part_of_reader(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Op
     Some(Part { start_bytes, length_bytes: end - start_bytes })
 }
 
-/// The part that ends with these bytes and begins at the start of the page of the first byte.
+/// The part from the start of the page that contains the first of these bytes to the last byte.
 pub(super) fn part_from_page_start(bytes: &Range<u64>) -> Part {
     let start_bytes = bytes.start - bytes.start % page_bytes();
     Part { start_bytes, length_bytes: bytes.end - start_bytes }
@@ -62,7 +62,9 @@ pub fn open_watched(path: &Path, part: Option<Part>) -> io::Result<Box<dyn Read>
     let file = opened.get_ref();
     let watched = match Filesystem::read(file)?.backing {
         // If no child process can be started, this process reads the file itself.
-        Backing::Remote | Backing::Program => WatchedFile::begin(file, opened.limit(), ANSWER_LIMIT).ok(),
+        Backing::Remote | Backing::Program => {
+            WatchedFile::begin(file, opened.limit(), RESPONSE_TIME_MAX).ok()
+        }
         _ => None,
     };
     Ok(match watched {
@@ -77,8 +79,8 @@ pub fn digest_of_places(path: &Path) -> io::Result<String> {
     let file = File::open(path)?;
     let last = size_of(&file)?.saturating_sub(PLACE_BYTES as u64);
     let (mut digest, mut bytes) = (Xxh3::new(), [0; PLACE_BYTES]);
-    for place in 0..DIGEST_PLACES {
-        let at = u128::from(last) * u128::from(place) / u128::from(DIGEST_PLACES - 1);
+    for place in 0..DIGEST_PLACE_COUNT {
+        let at = u128::from(last) * u128::from(place) / u128::from(DIGEST_PLACE_COUNT - 1);
         let count = file.read_at(&mut bytes, u64::try_from(at).unwrap_or(last))?;
         digest.update(&bytes[..count]);
     }

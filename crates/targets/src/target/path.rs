@@ -1,7 +1,7 @@
 //! The path of a file as it is recorded, shown and passed to other processes: absolute, without
 //! `..`, and naming the same file in every process.
 
-use readlab_system::descriptor::is_folder_of_process;
+use readlab_system::descriptor::is_process_specific;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -39,7 +39,7 @@ fn differs_between_processes(path: &Path) -> bool {
     for _ in 0..LINKS_MAX {
         let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
         let Some(folder) = folder else { return false };
-        if is_folder_of_process(&folder) {
+        if is_process_specific(&folder) {
             return true;
         }
         let Ok(next) = fs::read_link(&path) else { return false };

@@ -17,7 +17,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-/// Validity of the signed URL that a contender gets; longer than any run.
+/// Validity of the signed URL that a contender gets. It must outlast the contender's session.
 const URL_VALIDITY: Duration = Duration::from_secs(12 * 60 * 60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,13 +52,13 @@ pub struct ReadRequest {
     pub env: Vec<(OsString, OsString)>,
 }
 
-/// True if a word of the user names a URL or an object and not a file.
+/// True if a word of the command line names a URL or an object and not a file.
 pub fn is_remote(word: &Path) -> bool {
     super::url::is_url(word.as_os_str()) || super::s3::is_object_name(word.as_os_str())
 }
 
 impl Source {
-    /// Parses a word of the user: `s3://bucket/key`, or a URL.
+    /// Parses a word of the command line: `s3://bucket/key`, or a URL.
     pub fn parse(word: &str, options: &ServerOptions) -> Result<Source, SourceError> {
         if !super::s3::is_object_name(word.as_ref()) {
             return Ok(Source::Url(word.parse()?));
@@ -73,7 +73,7 @@ impl Source {
         match self {
             Source::Url(url) => Ok(url.clone()),
             Source::Object(object) => {
-                object.store.presigned(verb, &object.name, URL_VALIDITY, Timestamp::now())
+                object.store.presigned_url(verb, &object.name, URL_VALIDITY, Timestamp::now())
             }
         }
     }
@@ -85,15 +85,15 @@ impl Source {
         }
     }
 
-    pub fn store(&self) -> Option<StoreFacts> {
+    pub fn store_facts(&self) -> Option<StoreFacts> {
         match self {
             Source::Url(_) => None,
             Source::Object(object) => Some(object.store.facts(&object.name)),
         }
     }
 
-    /// The request that a contender gets for a method that reads `reads`. Only commands have
-    /// `Reads::Both`.
+    /// The request that a contender gets for a method that accepts this kind of target. Only the
+    /// contender `command` has [`Reads::Both`].
     pub fn request(&self, reads: Reads, commands_get_credentials: bool) -> Result<ReadRequest, PresignError> {
         let is_command = reads == Reads::Both;
         let mut request = match (self, reads) {
@@ -114,12 +114,12 @@ fn url_request(url: &Url) -> ReadRequest {
     if url.is_secret() {
         return secret_url_request(url);
     }
-    ReadRequest { word: url.exact().into(), ..ReadRequest::default() }
+    ReadRequest { word: url.exact_text().into(), ..ReadRequest::default() }
 }
 
 /// Passes a URL in the environment, which only the user can read.
 pub(super) fn secret_url_request(url: &Url) -> ReadRequest {
-    let env = vec![(TARGET_VARIABLE.into(), url.exact().into())];
+    let env = vec![(TARGET_VARIABLE.into(), url.exact_text().into())];
     ReadRequest { word: TARGET_ELSEWHERE.into(), env, ..ReadRequest::default() }
 }
 
@@ -138,8 +138,9 @@ impl StoredObject {
     fn request_for_command(&self, gets_credentials: bool) -> Result<ReadRequest, PresignError> {
         if gets_credentials {
             let mut request = self.request();
-            let url = self.store.presigned(RequestVerb::Get, &self.name, URL_VALIDITY, Timestamp::now())?;
-            request.env.push((TARGET_VARIABLE.into(), url.exact().into()));
+            let url =
+                self.store.presigned_url(RequestVerb::Get, &self.name, URL_VALIDITY, Timestamp::now())?;
+            request.env.push((TARGET_VARIABLE.into(), url.exact_text().into()));
             return Ok(request);
         }
         let facts = self.store.facts(&self.name);
@@ -162,15 +163,15 @@ impl fmt::Display for Source {
 mod tests {
     use super::super::s3::Credentials;
     use super::*;
-    use readlab_model::target::Style;
+    use readlab_model::target::BucketStyle;
 
     const SECRET: &str = "wJalrXUtnFEMI";
 
-    fn object() -> Source {
+    fn object_source() -> Source {
         let store = Store {
             endpoint: "http://127.0.0.1:9000".parse().unwrap(),
             region: "us-east-1".to_owned(),
-            style: Style::Path,
+            style: BucketStyle::Path,
             credentials: Some(Credentials::new("AKIDEXAMPLE", SECRET)),
         };
         Source::Object(Box::new(StoredObject { store, name: "s3://bucket/a b".parse().unwrap() }))
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn no_secret_is_on_a_command_line() {
         let url = Source::Url("https://h/o?X-Amz-Signature=abc".parse().unwrap());
-        let object = object();
+        let object = object_source();
         for (source, reads) in [
             (&url, Reads::Url),
             (&url, Reads::Both),
@@ -212,10 +213,10 @@ mod tests {
 
     #[test]
     fn a_method_of_objects_gets_credentials_and_one_of_urls_a_signed_url() {
-        let of_objects = request(&object(), Reads::Object, false);
+        let of_objects = request(&object_source(), Reads::Object, false);
         assert_eq!(value(&of_objects, "AWS_SECRET_ACCESS_KEY"), Some(SECRET));
         assert!(of_objects.env_removed.contains(&"AWS_PROFILE".into()));
-        let of_urls = request(&object(), Reads::Url, false);
+        let of_urls = request(&object_source(), Reads::Url, false);
         let url = value(&of_urls, "READLAB_TARGET").unwrap();
         assert!(url.starts_with("http://127.0.0.1:9000/bucket/a%20b?X-Amz-") && !url.contains(SECRET));
         assert_eq!(value(&of_urls, "AWS_SECRET_ACCESS_KEY"), None);
@@ -223,11 +224,11 @@ mod tests {
 
     #[test]
     fn a_command_gets_secrets_only_with_consent() {
-        let without = request(&object(), Reads::Both, false);
+        let without = request(&object_source(), Reads::Both, false);
         let names: Vec<_> = without.env.iter().map(|(name, _)| name.to_str().unwrap()).collect();
         assert_eq!(names, ["AWS_ENDPOINT_URL_S3", "AWS_REGION"]);
         assert!(without.env_removed.is_empty());
-        let with = request(&object(), Reads::Both, true);
+        let with = request(&object_source(), Reads::Both, true);
         assert_eq!(value(&with, "AWS_SECRET_ACCESS_KEY"), Some(SECRET));
         assert_eq!(value(&with, COMMANDS_GET_CREDENTIALS_VARIABLE), Some("1"));
         assert!(value(&with, "READLAB_TARGET").is_some());

@@ -97,13 +97,13 @@ impl Url {
     }
 
     /// The path with the query, which may be a secret; only for requests.
-    pub fn exact_request(&self) -> &str {
+    pub fn exact_path_and_query(&self) -> &str {
         &self.path_and_query
     }
 
     /// The URL as the user wrote it, which may be a secret. Contenders get it, but not on their
     /// command line.
-    pub fn exact(&self) -> &str {
+    pub fn exact_text(&self) -> &str {
         &self.exact_text
     }
 
@@ -231,7 +231,7 @@ mod tests {
             ("//other/f#part", "http://other/f"),
             ("https://h/f", "https://h/f"),
         ] {
-            assert_eq!(base.resolve(location).unwrap().exact(), expected, "{location}");
+            assert_eq!(base.resolve(location).unwrap().exact_text(), expected, "{location}");
         }
         for location in ["", "#part", "https://user@h/f", "ftp://h/f\u{7}"] {
             assert_eq!(base.resolve(location), None, "{location}");
@@ -261,8 +261,8 @@ mod tests {
         ] {
             let url: Url = text.parse().unwrap();
             assert_eq!((url.address(), url.host()), (address.to_owned(), host));
-            assert_eq!((url.authority(), url.exact_request()), (authority, request));
-            assert_eq!([url.to_string().as_str(), url.exact()], [text; 2]);
+            assert_eq!((url.authority(), url.exact_path_and_query()), (authority, request));
+            assert_eq!([url.to_string().as_str(), url.exact_text()], [text; 2]);
             assert_eq!((url.is_encrypted(), url.is_secret()), (text.starts_with("https"), false));
         }
     }
@@ -367,7 +367,7 @@ mod tests {
                     prop_assert!(!seen.contains(part), "{part} of {value} is in {seen}");
                 }
             }
-            prop_assert_eq!(url.exact(), &text);
+            prop_assert_eq!(url.exact_text(), &text);
         }
     }
 }

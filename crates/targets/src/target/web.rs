@@ -5,7 +5,7 @@ use super::places::FilePlaces;
 use super::s3::PresignError;
 use super::source::{ReadRequest, Source, secret_url_request};
 use super::{Place, Target, TargetError};
-use readlab_model::target::{CACHE_UNKNOWN, Http, ServerOptions, TargetFacts, TargetKind};
+use readlab_model::target::{CACHE_UNKNOWN_WORDS, Http, ServerOptions, TargetFacts, TargetKind};
 use readlab_protocol::Reads;
 use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE};
 use std::ffi::OsString;
@@ -20,13 +20,13 @@ const REDIRECTS_MAX: u32 = 10;
 /// The header fields that distinguish versions of a URL's content; `None` if the server does not
 /// send the field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Version {
+pub struct ContentVersion {
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     pub content_length: Option<String>,
 }
 
-impl Version {
+impl ContentVersion {
     /// The `ETag`, if it is strong. Equal strong tags mean equal bytes, so a request can require
     /// this version with `If-Match`.
     pub fn strong_etag(&self) -> Option<&str> {
@@ -36,9 +36,9 @@ impl Version {
         inner.chars().all(is_tag).then_some(etag)
     }
 
-    fn from_head(response: &Response<'_>) -> Version {
+    fn from_head(response: &Response<'_>) -> ContentVersion {
         let field = |name| response.field(name).map(str::to_owned);
-        Version {
+        ContentVersion {
             etag: field("etag"),
             last_modified: field("last-modified"),
             content_length: field("content-length"),
@@ -46,7 +46,7 @@ impl Version {
     }
 
     /// How the content `now` differs from this version; `None` if it does not differ.
-    pub fn change(&self, now: &Version) -> Option<String> {
+    pub fn change(&self, now: &ContentVersion) -> Option<String> {
         let fields = [
             ("ETag", &self.etag, &now.etag),
             ("Last-Modified", &self.last_modified, &now.last_modified),
@@ -62,27 +62,27 @@ impl Version {
 pub struct RemoteTarget {
     pub source: Source,
     /// The version of the content before measuring; `None` if the server does not answer HEAD.
-    pub version: Option<Version>,
+    pub version: Option<ContentVersion>,
     /// True if the server declares that it answers range requests.
-    pub has_ranges: bool,
+    pub has_range_support: bool,
     /// The ranges that are read; `None` if the whole content is read.
     pub ranges: Option<Arc<FilePlaces>>,
     options: ServerOptions,
     /// True for readlab's own server; all its URLs are secrets.
-    is_own: bool,
+    is_on_own_server: bool,
     client: Arc<Client>,
 }
 
 impl RemoteTarget {
     pub fn new(source: Source, options: &ServerOptions) -> RemoteTarget {
-        let client = Arc::new(Client::new(Trust::from(options.cacert.clone())));
+        let client = Arc::new(Client::new(Trust::from(options.ca_certificates_path.clone())));
         RemoteTarget {
             source,
             version: None,
-            has_ranges: false,
+            has_range_support: false,
             ranges: None,
             options: options.clone(),
-            is_own: false,
+            is_on_own_server: false,
             client,
         }
     }
@@ -94,7 +94,8 @@ impl RemoteTarget {
     ) -> Result<RemoteTarget, TargetError> {
         let mut remote = RemoteTarget::new(source, options);
         let (version, response) = remote.head(&|| Ok(())).map_err(|cause| remote.target_error(cause))?;
-        (remote.version, remote.has_ranges, remote.is_own) = (version, declares_ranges(&response), true);
+        (remote.version, remote.has_range_support, remote.is_on_own_server) =
+            (version, declares_ranges(&response), true);
         Ok(remote)
     }
 
@@ -102,33 +103,40 @@ impl RemoteTarget {
         let name = self.source.to_string();
         match (cause, &self.source) {
             (HttpError::Redirect { code, to }, Source::Url(url)) => {
-                let to =
-                    url.resolve(to.exact()).map_or_else(|| to.exact().to_owned(), |to| to.exact().to_owned());
+                let to = url
+                    .resolve(to.exact_url())
+                    .map_or_else(|| to.exact_url().to_owned(), |to| to.exact_text().to_owned());
                 TargetError::Redirected { name, code, to }
             }
             (cause, _) => TargetError::Web { name, cause },
         }
     }
 
-    /// The URL to which the server redirects; `None` if it is on another server.
+    /// The URL to which the server redirects; `None` if it is on another server, or if an object was
+    /// requested.
     fn redirect_target(&self, location: &str) -> Option<Source> {
         let Source::Url(url) = &self.source else { return None };
         url.resolve(location).filter(|next| url.shares_server(next)).map(Source::Url)
     }
 
-    /// The head of the response, with the version of the content if HEAD works. A server may reject
-    /// or redirect HEAD and still send the content. Then a GET decides, which ends after the head.
-    fn head_or_get<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
+    /// The response to HEAD, with the version of the content. A server may reject HEAD, or redirect it
+    /// to another server, and still send the content. Then a GET is sent, of which only the head is
+    /// read, and the version is `None`.
+    fn head_or_get<'a>(
+        &self,
+        check: WaitCheck<'a>,
+    ) -> Result<(Option<ContentVersion>, Response<'a>), HttpError> {
         match self.head(check) {
-            Err(HttpError::Redirect { to, .. }) if self.redirect_target(to.exact()).is_none() => {}
+            Err(HttpError::Redirect { to, .. }) if self.redirect_target(to.exact_url()).is_none() => {}
             Err(HttpError::Status { .. }) => {}
             answer => return answer,
         }
         self.ask(RequestVerb::Get, check).map(|response| (None, response))
     }
 
-    fn head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
-        self.ask(RequestVerb::Head, check).map(|response| (Some(Version::from_head(&response)), response))
+    fn head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<ContentVersion>, Response<'a>), HttpError> {
+        self.ask(RequestVerb::Head, check)
+            .map(|response| (Some(ContentVersion::from_head(&response)), response))
     }
 
     pub fn ask<'a>(&self, verb: RequestVerb, check: WaitCheck<'a>) -> Result<Response<'a>, HttpError> {
@@ -141,7 +149,7 @@ impl RemoteTarget {
     pub fn change(&self) -> Option<String> {
         let before = self.version.as_ref()?;
         match self.ask(RequestVerb::Head, &|| Ok(())) {
-            Ok(response) => before.change(&Version::from_head(&response)),
+            Ok(response) => before.change(&ContentVersion::from_head(&response)),
             Err(error) => Some(format!("can no longer be reached: {error}")),
         }
     }
@@ -150,13 +158,13 @@ impl RemoteTarget {
         let mut request = match &self.source {
             // A command gets the URL as an argument. The server rejects other users who see it
             // there.
-            Source::Url(url) if self.is_own && reads != Reads::Both => secret_url_request(url),
+            Source::Url(url) if self.is_on_own_server && reads != Reads::Both => secret_url_request(url),
             source => source.request(reads, self.options.commands_get_credentials)?,
         };
-        let etag = self.version.as_ref().and_then(Version::strong_etag).map(OsString::from);
+        let etag = self.version.as_ref().and_then(ContentVersion::strong_etag).map(OsString::from);
         // Contenders may run in another folder.
         let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or(file.clone()).into_os_string();
-        let cacert = self.options.cacert.as_ref().map(absolute);
+        let cacert = self.options.ca_certificates_path.as_ref().map(absolute);
         let names: &[&str] =
             if reads == Reads::Both { &COMMAND_CACERT_VARIABLES } else { &[CACERT_VARIABLE] };
         let certificates = names.iter().map(|&name| (name, cacert.clone()));
@@ -184,7 +192,7 @@ impl Target {
                 Err(cause) => cause,
             };
             let next = match &cause {
-                HttpError::Redirect { to, .. } => remote.redirect_target(to.exact()),
+                HttpError::Redirect { to, .. } => remote.redirect_target(to.exact_url()),
                 _ => None,
             };
             match next {
@@ -206,11 +214,11 @@ impl Target {
             path: remote.source.to_string(),
             size_bytes: response.field("content-length").and_then(|it| it.parse().ok()).unwrap_or(0),
             cautions: cautions(version.as_ref()).into_iter().chain(redirect).collect(),
-            kind: TargetKind::from_server(http, remote.source.store()),
+            kind: TargetKind::from_server(http, remote.source.store_facts()),
             ..TargetFacts::default()
         };
         let has_ranges = declares_ranges(&response);
-        (remote.version, remote.has_ranges) = (version, has_ranges);
+        (remote.version, remote.has_range_support) = (version, has_ranges);
         let place = Place::Web(Box::new(remote));
         Ok(Target { place, part: None, copies: None, facts, evictable: Vec::new() })
     }
@@ -222,9 +230,9 @@ fn declares_ranges(response: &Response<'_>) -> bool {
     accepted.split(',').any(|unit| unit.trim().eq_ignore_ascii_case("bytes"))
 }
 
-fn cautions(version: Option<&Version>) -> Vec<String> {
+fn cautions(version: Option<&ContentVersion>) -> Vec<String> {
     let mut cautions = vec![format!(
-        "The server is not readlab's: {CACHE_UNKNOWN}. Every reading includes the server and the network."
+        "The server is not readlab's: {CACHE_UNKNOWN_WORDS}. Every reading includes the server and the network."
     )];
     if version.is_none_or(readlab_model::is_default) {
         let text = "The server sends neither ETag, Last-Modified nor Content-Length to a HEAD: only the answers show a \
@@ -240,17 +248,18 @@ mod tests {
 
     #[test]
     fn a_change_names_the_field_that_changed() {
-        let before = Version { etag: Some("a".into()), ..Version::default() };
+        let before = ContentVersion { etag: Some("a".into()), ..ContentVersion::default() };
         assert_eq!(before.change(&before.clone()), None);
-        let now = Version { etag: Some("b".into()), content_length: Some("1".into()), ..before.clone() };
+        let now =
+            ContentVersion { etag: Some("b".into()), content_length: Some("1".into()), ..before.clone() };
         assert_eq!(before.change(&now).unwrap(), "changed its ETag from a to b");
-        assert_eq!(before.change(&Version::default()).unwrap(), "changed its ETag from a to none");
+        assert_eq!(before.change(&ContentVersion::default()).unwrap(), "changed its ETag from a to none");
     }
 
     #[test]
     fn only_a_strong_etag_is_used_in_conditional_requests() {
         let strong = |etag: &str| {
-            let version = Version { etag: Some(etag.to_owned()), ..Version::default() };
+            let version = ContentVersion { etag: Some(etag.to_owned()), ..ContentVersion::default() };
             version.strong_etag().map(str::to_owned)
         };
         for etag in ["\"a\"", "\"\"", "\"d41d8cd9-2\"", "\"W/\""] {
@@ -259,13 +268,13 @@ mod tests {
         for etag in ["W/\"a\"", "w/\"a\"", "a", "\"", "\"a", "\"a\"b\"", "\"a\", \"b\"", "\"a\rb\"", ""] {
             assert_eq!(strong(etag), None, "{etag}");
         }
-        assert_eq!(Version::default().strong_etag(), None);
+        assert_eq!(ContentVersion::default().strong_etag(), None);
     }
 
     #[test]
     fn a_foreign_server_always_has_a_caution() {
-        let version = Version { etag: Some("a".into()), ..Version::default() };
-        assert!(cautions(Some(&version))[0].contains(CACHE_UNKNOWN));
+        let version = ContentVersion { etag: Some("a".into()), ..ContentVersion::default() };
+        assert!(cautions(Some(&version))[0].contains(CACHE_UNKNOWN_WORDS));
         assert_eq!(cautions(None).len(), 2);
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Number of turns after the first in which a client that keeps connections may open mostly new
 /// ones. The client may not notice in time that a connection is free, and then opens another
 /// connection.
-const NEW_TURNS_MAX: usize = 1;
+const NEW_CONNECTION_TURNS_MAX: usize = 1;
 
 /// How long to wait until a server notices that a connection was closed. The client of Java before
 /// JDK 21 cannot be closed. It checks every 3 s whether it can be collected, and may miss two
@@ -23,14 +23,14 @@ pub(super) struct ExpectedRequests<'a> {
     pub etag: Option<&'a str>,
     /// True if there are credentials, so that requests may be signed.
     pub may_be_signed: bool,
-    pub readings: u32,
+    pub reading_count: u32,
     /// The size of the content; `None` if only ranges of the page are read.
     pub size_bytes: Option<u64>,
 }
 
 /// The connections of a session, over all its turns.
 #[derive(Default)]
-pub(super) struct Connections {
+pub(super) struct ConnectionHistory {
     turn_count: usize,
     used_connections: BTreeSet<u64>,
     /// Number of turns after the first in which most connections were new.
@@ -47,7 +47,7 @@ pub(super) fn conduct_fault(
         return Some("it requested nothing".to_owned());
     }
     let of_each = requests.iter().find_map(|logged| request_fault(logged, expected));
-    let of_all = || ranges_fault(requests, expected.size_bytes?, expected.readings);
+    let of_all = || ranges_fault(requests, expected.size_bytes?, expected.reading_count);
     of_each.or_else(|| counts_fault(requests, samples)).or_else(of_all)
 }
 
@@ -90,7 +90,7 @@ fn ranges_fault(requests: &[LoggedRequest], size: u64, readings: u32) -> Option<
     for logged in requests.iter().filter(|logged| !logged.is_head) {
         let (start, end) = match &logged.range {
             None => (0, size),
-            Some(range) => match bounds(range, size) {
+            Some(range) => match range_bounds(range, size) {
                 Some(bounds) => bounds,
                 None => return Some(format!("a request has the range {range:?}")),
             },
@@ -109,11 +109,11 @@ fn ranges_fault(requests: &[LoggedRequest], size: u64, readings: u32) -> Option<
     })
 }
 
-/// Why a request is wrong if only a part is asked for: it requests bytes outside of the part.
+/// What is wrong with a request of a reading of only this part; `None` if it requests no other bytes.
 pub(super) fn part_fault(logged: &LoggedRequest, part: Part) -> Option<String> {
     let asked = part.range();
     let is_within = |range: &String| {
-        let bounds = bounds(range, u64::MAX);
+        let bounds = range_bounds(range, u64::MAX);
         bounds.is_some_and(|(start, end)| start >= asked.start && end <= asked.end)
     };
     if logged.is_head || logged.range.as_ref().is_some_and(is_within) {
@@ -124,7 +124,7 @@ pub(super) fn part_fault(logged: &LoggedRequest, part: Part) -> Option<String> {
 }
 
 /// The first byte of a range, and the byte after its last.
-fn bounds(range: &str, size: u64) -> Option<(u64, u64)> {
+fn range_bounds(range: &str, size: u64) -> Option<(u64, u64)> {
     let (first, last) = range.trim().strip_prefix("bytes=")?.split_once('-')?;
     match (first, last) {
         ("", last) => Some((size.saturating_sub(last.parse().ok()?), size)),
@@ -133,9 +133,10 @@ fn bounds(range: &str, size: u64) -> Option<(u64, u64)> {
     }
 }
 
-impl Connections {
-    /// What is wrong with the connections of a turn with this many readings, given the turns
-    /// before. `count_open` says how many of some connections are open.
+impl ConnectionHistory {
+    /// What is wrong with the connections of a turn with this number of readings, after the earlier
+    /// turns of the session. `are_kept` is `None` if the protocol permits kept and new connections.
+    /// `count_open` returns how many of the given connections are open.
     pub(super) fn turn_fault(
         &mut self,
         requests: &[LoggedRequest],
@@ -143,7 +144,7 @@ impl Connections {
         are_kept: Option<bool>,
         count_open: impl Fn(&BTreeSet<u64>) -> usize,
     ) -> Option<String> {
-        let own: BTreeSet<u64> = requests.iter().map(|logged| logged.connection).collect();
+        let own: BTreeSet<u64> = requests.iter().map(|logged| logged.connection_number).collect();
         let are_kept = are_kept?;
         let count = own.len();
         let used_before = own.intersection(&self.used_connections).count();
@@ -158,7 +159,7 @@ impl Connections {
             false if used_before > 0 || count < readings as usize => {
                 Some("readings share a connection, which each must make for itself".to_owned())
             }
-            true if self.new_connection_turns > NEW_TURNS_MAX => Some(format!(
+            true if self.new_connection_turns > NEW_CONNECTION_TURNS_MAX => Some(format!(
                 "it keeps no connection: of {count} in turn {}, {} are new",
                 self.turn_count,
                 count - used_before
@@ -168,11 +169,13 @@ impl Connections {
     }
 }
 
-pub(super) fn are_closed(pages: &Pages, requests: &[LoggedRequest]) -> bool {
-    let own = requests.iter().map(|logged| logged.connection).collect();
+/// Waits until all connections of these requests are closed; `false` if some are still open after
+/// [`CLOSE_TIMEOUT`].
+pub(super) fn wait_until_closed(pages: &Pages, requests: &[LoggedRequest]) -> bool {
+    let own = requests.iter().map(|logged| logged.connection_number).collect();
     let deadline = Instant::now() + CLOSE_TIMEOUT;
     loop {
-        if pages.count_open(&own) == 0 {
+        if pages.open_connection_count(&own) == 0 {
             return true;
         }
         if Instant::now() >= deadline {
@@ -190,7 +193,7 @@ mod tests {
 
     fn logged(connection: u64, range: Option<&str>) -> LoggedRequest {
         LoggedRequest {
-            connection,
+            connection_number: connection,
             is_head: false,
             range: range.map(str::to_owned),
             if_match: Some(ETAG.to_owned()),
@@ -210,8 +213,12 @@ mod tests {
         let Ok(readlab_protocol::Message::Sample(sample)) = readlab_protocol::Message::parse(&sample) else {
             panic!("it is a sample")
         };
-        let expected =
-            ExpectedRequests { etag: Some(ETAG), may_be_signed: false, readings: 1, size_bytes: Some(10) };
+        let expected = ExpectedRequests {
+            etag: Some(ETAG),
+            may_be_signed: false,
+            reading_count: 1,
+            size_bytes: Some(10),
+        };
         conduct_fault(requests, &[sample], &expected)
     }
 
@@ -257,8 +264,8 @@ mod tests {
         assert!(fault_of(&[], 0).unwrap().contains("nothing"));
     }
 
-    /// What is wrong with the last of these turns; each has one reading, and its connections are
-    /// closed later.
+    /// What is wrong with the last of these turns. Each turn has one reading and these connections,
+    /// which are closed before the next turn.
     fn connections_fault(turns: &[&[u64]], are_kept: Option<bool>) -> Option<String> {
         last_fault(turns, are_kept, |_| 0)
     }
@@ -268,7 +275,7 @@ mod tests {
         are_kept: Option<bool>,
         count_open: impl Fn(&BTreeSet<u64>) -> usize,
     ) -> Option<String> {
-        let mut connections = Connections::default();
+        let mut connections = ConnectionHistory::default();
         let requests = |turn: &[u64]| turn.iter().map(|it| logged(*it, None)).collect::<Vec<_>>();
         let faults =
             turns.iter().map(|turn| connections.turn_fault(&requests(turn), 1, are_kept, &count_open));

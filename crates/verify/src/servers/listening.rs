@@ -3,7 +3,7 @@
 //! this process. Their certificates are generated each time, because a private key that comes with
 //! readlab would be public.
 
-use super::answers::{ConnectionEnd, Reply};
+use super::answers::{ConnectionFate, Reply};
 use super::pages::Pages;
 use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
 use readlab_roster::server::request::{Request, parse_request, read_more};
@@ -58,16 +58,16 @@ pub(super) enum ServerKind {
 /// All servers; they have the same pages.
 pub(crate) struct Servers {
     pub(super) pages: Arc<Pages>,
-    plain: Listening,
-    encrypted: Listening,
-    expired: Listening,
-    other_host: Listening,
+    plain: ListeningPort,
+    encrypted: ListeningPort,
+    expired: ListeningPort,
+    other_host: ListeningPort,
     nowhere: RefusingPort,
     pub(super) ca_certificate: PathBuf,
 }
 
 /// A port that accepts connections.
-struct Listening {
+struct ListeningPort {
     port: u16,
     must_end: Arc<AtomicBool>,
 }
@@ -95,7 +95,7 @@ impl Servers {
         let authority = Authority::new()?;
         let pem = folder.join("authority.pem");
         fs::write(&pem, &authority.pem)?;
-        let listen = |config| Listening::start(&pages, config);
+        let listen = |config| ListeningPort::start(&pages, config);
         Ok(Servers {
             plain: listen(None)?,
             encrypted: listen(Some(authority.server_config(&[HOST, "127.0.0.1"], VALID_YEARS)?))?,
@@ -109,7 +109,7 @@ impl Servers {
 
     /// The scheme and authority of URLs on this server.
     pub(super) fn origin(&self, place: ServerKind) -> String {
-        let encrypted = |listening: &Listening| format!("https://{HOST}:{}", listening.port);
+        let encrypted = |listening: &ListeningPort| format!("https://{HOST}:{}", listening.port);
         match place {
             ServerKind::Plain => format!("http://127.0.0.1:{}", self.plain.port),
             ServerKind::Encrypted => encrypted(&self.encrypted),
@@ -120,8 +120,8 @@ impl Servers {
     }
 }
 
-impl Listening {
-    fn start(pages: &Arc<Pages>, config: Option<Arc<ServerConfig>>) -> io::Result<Listening> {
+impl ListeningPort {
+    fn start(pages: &Arc<Pages>, config: Option<Arc<ServerConfig>>) -> io::Result<ListeningPort> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         let must_end = Arc::new(AtomicBool::new(false));
@@ -138,11 +138,11 @@ impl Listening {
                 std::thread::spawn(move || drop(serve_connection(&pages, &client, config)));
             }
         });
-        Ok(Listening { port, must_end })
+        Ok(ListeningPort { port, must_end })
     }
 }
 
-impl Drop for Listening {
+impl Drop for ListeningPort {
     fn drop(&mut self) {
         self.must_end.store(true, Ordering::Relaxed);
         // This connection wakes the thread, which then sees that it must end.
@@ -162,7 +162,7 @@ fn serve_connection(pages: &Pages, client: &TcpStream, config: Option<Arc<Server
     };
     pages.close_connection(connection);
     match end? {
-        ConnectionEnd::Resets => {
+        ConnectionFate::Resets => {
             std::thread::sleep(ARRIVAL_PAUSE);
             reset_at_end(client)?;
         }
@@ -177,21 +177,21 @@ fn serve_connection(pages: &Pages, client: &TcpStream, config: Option<Arc<Server
 }
 
 /// Answers requests until one side closes the connection; returns how it ends.
-fn answer_requests(pages: &Pages, connection: u64, mut stream: impl Stream) -> io::Result<ConnectionEnd> {
+fn answer_requests(pages: &Pages, connection: u64, mut stream: impl Stream) -> io::Result<ConnectionFate> {
     let mut unread = Vec::new();
     while let Some(request) = next_request(&mut stream, &mut unread)? {
         let Reply { bytes, end, .. } = pages.reply(connection, &request);
         stream.write_all(&bytes)?;
         stream.flush()?;
-        if let ConnectionEnd::ClosesAfter(silence) = end {
+        if let ConnectionFate::ClosesAfter(silence) = end {
             std::thread::sleep(silence);
         }
-        if end != ConnectionEnd::Stays || request.ends_connection() {
+        if end != ConnectionFate::Stays || request.ends_connection() {
             stream.announce_end();
             return Ok(end);
         }
     }
-    Ok(ConnectionEnd::Closes)
+    Ok(ConnectionFate::Closes)
 }
 
 /// Reads the next request; `None` at the end of the connection. Readers send no bodies.

@@ -19,7 +19,7 @@ use super::stage::{Case, Stage};
 use answers::Misbehaviour;
 use listening::ServerKind;
 use pages::{Access, credentials};
-use reading::{Etag, ServerReadSpec, Trust};
+use reading::{EtagChoice, ServerReadSpec, TrustChoice};
 use readlab_protocol::places::RANGES_VARIABLE;
 use readlab_protocol::{MethodLine, Part, Reads, TurnRequest};
 use std::sync::Arc;
@@ -59,8 +59,8 @@ const MISBEHAVIOURS_FOR_ALL: [Misbehaviour; 7] = [
     Misbehaviour::BytesAfterEnd,
 ];
 
-/// Misbehaviours that are tested with one method of each client, because methods of a client share
-/// this code.
+/// Misbehaviours that are tested with one method of each client, because the methods of a client
+/// share the code that reacts to them.
 const MISBEHAVIOURS_FOR_FIRST_OF_CLIENT: [Misbehaviour; 9] = [
     Misbehaviour::Forbidden,
     Misbehaviour::InternalError,
@@ -99,19 +99,20 @@ pub(super) fn reads_from_servers(method: &MethodLine) -> bool {
     matches!(method.reads, Reads::Url | Reads::Object) && !is_control(method)
 }
 
-/// Why a part of the method is not tested.
+/// What of the method is not tested, and why; `None` if everything is tested.
 pub(super) fn why_left_out(method: &MethodLine) -> Option<String> {
     let speaks_2 = method.params.iter().any(|param| param.name == "http" && param.max >= 2);
     (reads_from_servers(method) && speaks_2)
         .then(|| "HTTP/2, which the servers of this test do not speak".to_owned())
 }
 
-/// A request that the method can answer, for checks that need any valid target.
-pub(super) fn plain_words(stage: &Stage, method: &MethodLine) -> Option<ReadWords> {
+/// The words of a session with a valid target, for checks that need any such session; `None` if the
+/// method does not read from servers, or the target cannot be prepared.
+pub(super) fn valid_words(stage: &Stage, method: &MethodLine) -> Option<ReadWords> {
     let reading = first_reading(stage, method)?.with_key("any", "a file");
     if method.ranges {
         let RangeCase { list, case } = range_cases(stage).ok()?.into_iter().next()?;
-        return ServerReadSpec { ranges: Some(list), ..reading }.words(stage, &case).ok();
+        return ServerReadSpec { range_list_path: Some(list), ..reading }.words(stage, &case).ok();
     }
     reading.words(stage, stage.file(SEVERAL_PARTS_FILE)).ok()
 }
@@ -125,18 +126,18 @@ fn first_reading<'s>(stage: &'s Stage, method: &MethodLine) -> Option<ServerRead
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>> {
     let Some(first) = first_reading(stage, method) else { return Vec::new() };
     if param(method, "http").is_some_and(|param| param.min >= 2) {
-        return vec![without_encryption(first)];
+        return vec![missing_encryption_check(first)];
     }
     let mut checks = Vec::new();
     for visit in work_scans(method) {
         let key = format!("{} by {}", visit.work, visit.scan);
-        // Only one scan reads the large file of 4 MiB, because in some languages other scans would
-        // take seconds.
-        let large = (visit == first.visit).then_some(&stage.large_text);
-        let reading = first.clone().for_visit(visit).with_kept_connections(1).with_key(&key, "");
+        // Only the first scan reads the large file of 4 MiB, because in some languages the others
+        // would take seconds.
+        let large = (visit == first.work_scan).then_some(&stage.large_text);
+        let reading = first.clone().for_work_scan(visit).with_kept_connections(1).with_key(&key, "");
         checks.push(right_answers_check(
             reading,
-            contents(stage, method).chain(large).collect(),
+            content_cases(stage, method).chain(large).collect(),
             TWO_READINGS,
         ));
     }
@@ -150,8 +151,12 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>
         vec![any],
         ONE_READING,
     ));
-    let without_secrets =
-        ServerReadSpec { access: Access::Everybody, etag: Etag::Unset, credentials: None, ..first.clone() };
+    let without_secrets = ServerReadSpec {
+        access: Access::Everybody,
+        etag: EtagChoice::Unset,
+        credentials: None,
+        ..first.clone()
+    };
     let what = if is_object { "a public object" } else { "a URL without a secret, and without ETag" };
     checks.push(right_answers_check(without_secrets.with_key("public", what), vec![any], ONE_READING));
     checks.extend(misbehaviour_checks(stage, &small));
@@ -184,7 +189,7 @@ pub(super) fn range_checks<'s>(stage: &'s Stage, method: &MethodLine, cases: &[R
         return Vec::new();
     };
     let reading_of = |listed: &RangeCase, key: &str, what: &str| {
-        ServerReadSpec { ranges: Some(listed.list.clone()), ..first.clone() }.with_key(key, what)
+        ServerReadSpec { range_list_path: Some(listed.list.clone()), ..first.clone() }.with_key(key, what)
     };
     let listed_check = |reading: ServerReadSpec<'s>, case: Arc<Case>| {
         Check::new(move |stage| reading.check_right_answers(stage, &[&*case], TWO_READINGS))
@@ -193,14 +198,14 @@ pub(super) fn range_checks<'s>(stage: &'s Stage, method: &MethodLine, cases: &[R
     for number in 0..work_scans.len().max(cases.len()) {
         let (visit, listed) = (&work_scans[number % work_scans.len()], &cases[number % cases.len()]);
         let key = format!("ranges {number}, {} by {}", visit.work, visit.scan);
-        let reading = reading_of(listed, &key, "ranges").for_visit(visit.clone());
+        let reading = reading_of(listed, &key, "ranges").for_work_scan(visit.clone());
         checks.push(listed_check(reading, Arc::clone(&listed.case)));
     }
     for setting in settings::settings_for(method, DataAmount::Kilobytes) {
         let reading = reading_of(several, &setting, "ranges").with_setting(&setting);
         checks.push(listed_check(reading, Arc::clone(&several.case)).or_settings_refused(vec![setting]));
     }
-    let without_list = ServerReadSpec { ranges: None, ..reading_of(several, "no list", "ranges") };
+    let without_list = ServerReadSpec { range_list_path: None, ..reading_of(several, "no list", "ranges") };
     if let Ok(words) = without_list.words(stage, &several.case) {
         checks.push(Check::must_fail(words, "ranges, without their list", RANGES_VARIABLE));
     }
@@ -214,8 +219,8 @@ pub(super) fn range_checks<'s>(stage: &'s Stage, method: &MethodLine, cases: &[R
     checks
 }
 
-/// A method that requires encryption because it uses HTTP/2.
-fn without_encryption(reading: ServerReadSpec) -> Check {
+/// The check of a method that requires encryption because it uses HTTP/2: it must fail without it.
+fn missing_encryption_check(reading: ServerReadSpec) -> Check {
     let reading =
         ServerReadSpec { may_be_unavailable: true, ..reading.with_key("plain", "a URL without encryption") };
     failing_check(reading, SEVERAL_PARTS_FILE)
@@ -239,7 +244,7 @@ fn param<'m>(method: &'m MethodLine, name: &str) -> Option<&'m readlab_protocol:
 
 /// The files that are read one after another; bytes of every value only for methods that visit
 /// bytes.
-fn contents<'s>(stage: &'s Stage, method: &MethodLine) -> impl Iterator<Item = &'s Case> {
+fn content_cases<'s>(stage: &'s Stage, method: &MethodLine) -> impl Iterator<Item = &'s Case> {
     let visits_bytes = method.scans.contains_key("sum");
     let bytes = visits_bytes.then(|| stage.file("every-byte"));
     let text = CONTENT_FILES.iter().map(|name| stage.file(name));
@@ -261,14 +266,14 @@ fn connection_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<Ch
     choices.map(check).collect()
 }
 
-/// Every setting that changes how the bytes are divided.
+/// Checks of every setting that changes how the bytes are divided.
 fn setting_checks<'s>(stage: &'s Stage, method: &MethodLine, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
     let is_own = |setting: &String| !setting.starts_with("http=") && !setting.starts_with("kept=");
     let with = |setting: String| {
         let divides = ["part_bytes=", "concurrency="].iter().any(|name| setting.starts_with(name));
         // A buffer may be as small as one byte.
         let cases: Vec<&Case> = match divides {
-            true => contents(stage, method).chain([&stage.large_text]).collect(),
+            true => content_cases(stage, method).chain([&stage.large_text]).collect(),
             false => settings::SETTING_CASES.iter().map(|name| stage.file(name)).collect(),
         };
         let reading = small.clone().with_kept_connections(1).with_setting(&setting).with_key(&setting, "");
@@ -296,7 +301,7 @@ fn misbehaviour_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<
         change(&mut reading);
         failing_check(reading, SEVERAL_PARTS_FILE)
     };
-    checks.push(refused("other etag", "another ETag than the server's", &|it| it.etag = Etag::Other));
+    checks.push(refused("other etag", "another ETag than the server's", &|it| it.etag = EtagChoice::Other));
     if is_first {
         checks
             .push(refused("nowhere", "a server that does not listen", &|it| it.server = ServerKind::Nowhere));
@@ -312,7 +317,7 @@ fn misbehaviour_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<
     checks
 }
 
-/// Servers with valid and invalid certificates.
+/// Checks with servers that have valid and invalid certificates.
 fn encryption_checks<'s>(
     stage: &'s Stage,
     first: &ServerReadSpec<'s>,
@@ -322,11 +327,12 @@ fn encryption_checks<'s>(
     if method.reads != Reads::Object && !method.tls {
         return Vec::new();
     }
-    let at = |reading: &ServerReadSpec<'s>, key: &str, what: &str, server: ServerKind, trust: Trust| {
+    let at = |reading: &ServerReadSpec<'s>, key: &str, what: &str, server: ServerKind, trust: TrustChoice| {
         ServerReadSpec { server, trust, may_be_unavailable: true, ..reading.clone().with_key(key, what) }
     };
     let by_authority = |key: &str, kept| {
-        let reading = at(small, key, "a server with encryption", ServerKind::Encrypted, Trust::Authority);
+        let reading =
+            at(small, key, "a server with encryption", ServerKind::Encrypted, TrustChoice::Authority);
         right_answers_check(
             reading.with_kept_connections(kept),
             vec![stage.file("65537-bytes"), &stage.large_text],
@@ -338,16 +344,17 @@ fn encryption_checks<'s>(
         let mut refused = |what: &str, server, trust| {
             checks.push(failing_check(at(first, what, what, server, trust), SEVERAL_PARTS_FILE));
         };
-        refused("a certificate of an unknown authority", ServerKind::Encrypted, Trust::System);
-        refused("an absent file of authorities", ServerKind::Encrypted, Trust::AbsentFile);
-        refused("a certificate that has expired", ServerKind::Expired, Trust::Authority);
-        refused("a certificate of another host", ServerKind::OtherHost, Trust::Authority);
+        refused("a certificate of an unknown authority", ServerKind::Encrypted, TrustChoice::System);
+        refused("an absent file of authorities", ServerKind::Encrypted, TrustChoice::AbsentFile);
+        refused("a certificate that has expired", ServerKind::Expired, TrustChoice::Authority);
+        refused("a certificate of another host", ServerKind::OtherHost, TrustChoice::Authority);
     }
     checks
 }
 
-/// True for the first method of a client, with which code that its methods share is tested. The
-/// client is the method's name up to its first dot or dash: `boto3.get_object` and `boto3.ranged`.
+/// True for the first method of a client. Only this method is used to test code that all methods of
+/// the client share. The client is the method's name up to its first dot or dash:
+/// `boto3.get_object` and `boto3.ranged` are methods of `boto3`.
 fn is_first_method_of_client(stage: &Stage, method: &MethodLine) -> bool {
     let client = |method: &MethodLine| method.method.split(['.', '-']).next().map(str::to_owned);
     let is_same = |other: &&MethodLine| {

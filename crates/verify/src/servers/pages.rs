@@ -1,9 +1,9 @@
 //! The pages of the servers of a verification, and the requests for each page.
 
 use super::super::locked;
-use super::answers::{ConnectionEnd, Misbehaviour, Reply, Resource, error_reply, right_reply};
+use super::answers::{ConnectionFate, Misbehaviour, Reply, Resource, error_reply, right_reply};
 use jiff::Timestamp;
-use readlab_roster::server::Status;
+use readlab_roster::server::HttpStatus;
 use readlab_roster::server::request::Request;
 use readlab_targets::target::s3::signature::percent_decoded;
 use readlab_targets::target::s3::verification::ReceivedRequest;
@@ -25,7 +25,7 @@ pub(super) const REGION: &str = "test-region-1";
 pub(super) const SECRET_QUERY: &str = "token=SECRETQUERY0123456789";
 
 /// The first part of the path of redirect targets.
-const ELSEWHERE: &str = "elsewhere";
+const REDIRECT_FOLDER: &str = "elsewhere";
 
 /// The credentials that sign requests for objects. The secret contains characters that URLs or
 /// shells would change.
@@ -71,16 +71,16 @@ pub(super) struct Page {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LoggedRequest {
-    pub connection: u64,
+    pub connection_number: u64,
     pub is_head: bool,
     pub range: Option<String>,
     pub if_match: Option<String>,
     pub accept_encoding: Option<String>,
     /// True if the request is signed, correctly or not.
     pub is_signed: bool,
-    /// True if the request was sent as to a proxy.
+    /// True if the request names the whole URL, as requests to a proxy do.
     pub was_sent_to_proxy: bool,
-    /// True if the client followed a redirect.
+    /// True if the request is for the path to which a redirect leads.
     pub followed_redirect: bool,
     pub refusal: Option<String>,
     /// True if the response was not what the request asked for.
@@ -113,7 +113,7 @@ impl Pages {
     }
 
     /// How many of these connections are open.
-    pub(super) fn count_open(&self, connections: &BTreeSet<u64>) -> usize {
+    pub(super) fn open_connection_count(&self, connections: &BTreeSet<u64>) -> usize {
         locked(&self.open_connections).intersection(connections).count()
     }
 
@@ -124,9 +124,11 @@ impl Pages {
         let path = percent_decoded(after_host.unwrap_or(&request.path));
         let path = String::from_utf8_lossy(&path).trim_start_matches('/').to_owned();
         let (folder, key) = path.split_once('/').unwrap_or_default();
-        let page = [BUCKET, ELSEWHERE].contains(&folder).then(|| locked(&self.pages).get(key).cloned());
-        let Some(page) = page.flatten() else { return error_reply(request, Status::NotFound, "NoSuchKey") };
-        page.reply(connection, request, folder == ELSEWHERE, after_host.is_some())
+        let page = [BUCKET, REDIRECT_FOLDER].contains(&folder).then(|| locked(&self.pages).get(key).cloned());
+        let Some(page) = page.flatten() else {
+            return error_reply(request, HttpStatus::NotFound, "NoSuchKey");
+        };
+        page.reply(connection, request, folder == REDIRECT_FOLDER, after_host.is_some())
     }
 }
 
@@ -150,7 +152,7 @@ impl Page {
         let field = |name: &str| request.field(name).map(str::to_owned);
         let refusal = self.refusal(request);
         let mut logged = LoggedRequest {
-            connection,
+            connection_number: connection,
             is_head: request.is_head(),
             range: field("range"),
             if_match: field("if-match"),
@@ -162,12 +164,12 @@ impl Page {
             was_answered_wrongly: false,
         };
         let content = Arc::clone(&locked(&self.content));
-        let elsewhere = format!("/{ELSEWHERE}/{}?{SECRET_QUERY}", self.key);
+        let elsewhere = format!("/{REDIRECT_FOLDER}/{}?{SECRET_QUERY}", self.key);
         let resource = Resource { content: &content, etag: &self.etag, redirect_path: &elsewhere };
         let mut requests = locked(&self.requests);
         let earlier = requests.iter().filter(|logged| !logged.is_head).count();
         let reply = match (refusal, self.misbehaviour) {
-            (Some(_), _) => error_reply(request, Status::Forbidden, "AccessDenied"),
+            (Some(_), _) => error_reply(request, HttpStatus::Forbidden, "AccessDenied"),
             (None, Some(misbehaviour)) if !followed_redirect => {
                 misbehaviour.reply(request, resource, earlier)
             }
@@ -175,7 +177,7 @@ impl Page {
         };
         logged.was_answered_wrongly = reply.is_wrong;
         requests.push(logged);
-        Reply { end: if request.has_body() { ConnectionEnd::Closes } else { reply.end }, ..reply }
+        Reply { end: if request.has_body() { ConnectionFate::Closes } else { reply.end }, ..reply }
     }
 
     fn refusal(&self, request: &Request) -> Option<String> {

@@ -3,12 +3,12 @@
 use super::super::check::{CheckResult, ONE_READING, ReadWords, Reason, WorkScan, start_ready};
 use super::super::files::is_text;
 use super::super::stage::{Case, Stage};
-use super::super::{missing_failure_message, reason_of};
+use super::super::{failure_reason, missing_failure_message};
 use super::answers::Misbehaviour;
-use super::conduct::{Connections, ExpectedRequests, are_closed, conduct_fault, part_fault};
+use super::conduct::{ConnectionHistory, ExpectedRequests, conduct_fault, part_fault, wait_until_closed};
 use super::listening::{ServerKind, Servers};
 use super::pages::{Access, BUCKET, LoggedRequest, Page, REGION, SECRET_QUERY, credentials, secrets};
-use readlab_model::target::Style;
+use readlab_model::target::BucketStyle;
 use readlab_protocol::places::RANGES_VARIABLE;
 use readlab_protocol::remote::{self, CACERT_VARIABLE, ETAG_VARIABLE};
 use readlab_protocol::{MethodLine, Part, Reads, SampleLine, TurnRequest};
@@ -43,14 +43,14 @@ const REMOVED_VARIABLES: [&str; 8] = [
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Etag {
+pub(super) enum EtagChoice {
     OfPage,
     Other,
     Unset,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(super) enum TrustChoice {
     System,
     Authority,
     AbsentFile,
@@ -60,10 +60,10 @@ pub(super) enum Trust {
 pub(super) struct ServerReadSpec<'s> {
     pub servers: &'s Servers,
     pub method: MethodLine,
-    pub visit: WorkScan,
+    pub work_scan: WorkScan,
     pub settings: Vec<(String, u64)>,
     /// The list of the ranges that are read; `None` if the whole page is read.
-    pub ranges: Option<PathBuf>,
+    pub range_list_path: Option<PathBuf>,
     /// The key of the page, after the method's name.
     pub key: String,
     /// Description for reports.
@@ -71,8 +71,8 @@ pub(super) struct ServerReadSpec<'s> {
     pub access: Access,
     pub misbehaviour: Option<Misbehaviour>,
     pub server: ServerKind,
-    pub etag: Etag,
-    pub trust: Trust,
+    pub etag: EtagChoice,
+    pub trust: TrustChoice,
     pub credentials: Option<Credentials>,
     /// True if the contender may report that it cannot read this target.
     pub may_be_unavailable: bool,
@@ -80,7 +80,7 @@ pub(super) struct ServerReadSpec<'s> {
 
 /// A reading with its page and the words of its session.
 struct PreparedServerRead<'r> {
-    reading: &'r ServerReadSpec<'r>,
+    spec: &'r ServerReadSpec<'r>,
     page: Arc<Page>,
     words: ReadWords,
     /// The name of the target that messages must contain.
@@ -93,24 +93,24 @@ impl<'s> ServerReadSpec<'s> {
         let reading = ServerReadSpec {
             servers,
             method: method.clone(),
-            visit: visit.clone(),
+            work_scan: visit.clone(),
             settings: Vec::new(),
-            ranges: None,
+            range_list_path: None,
             key: String::new(),
             description: String::new(),
             access: if is_object { Access::Signature } else { Access::Query },
             misbehaviour: None,
             server: ServerKind::Plain,
-            etag: Etag::OfPage,
-            trust: Trust::System,
+            etag: EtagChoice::OfPage,
+            trust: TrustChoice::System,
             credentials: is_object.then(credentials),
             may_be_unavailable: false,
         };
         reading.set("http", 1)
     }
 
-    pub(super) fn for_visit(self, visit: WorkScan) -> ServerReadSpec<'s> {
-        ServerReadSpec { visit, ..self }
+    pub(super) fn for_work_scan(self, visit: WorkScan) -> ServerReadSpec<'s> {
+        ServerReadSpec { work_scan: visit, ..self }
     }
 
     /// Sets the key of the page. If `what` is empty, reports show the content instead.
@@ -128,7 +128,7 @@ impl<'s> ServerReadSpec<'s> {
         self
     }
 
-    /// Sets a parameter as a setting `name=value` says.
+    /// Sets the parameter that a setting `name=value` names.
     pub(super) fn with_setting(self, setting: &str) -> ServerReadSpec<'s> {
         let (name, value) = setting.split_once('=').expect("a setting is a name and a value");
         self.set(name, value.parse().expect("it was a number"))
@@ -148,7 +148,7 @@ impl<'s> ServerReadSpec<'s> {
             let store = Store {
                 endpoint: origin.parse().map_err(io::Error::other)?,
                 region: REGION.to_owned(),
-                style: Style::Path,
+                style: BucketStyle::Path,
                 credentials: self.credentials.clone(),
             };
             let name = ObjectName::new(BUCKET, &self.key).map_err(io::Error::other)?;
@@ -165,25 +165,26 @@ impl<'s> ServerReadSpec<'s> {
         let source = self.source()?;
         let request = source.request(self.method.reads, false).map_err(io::Error::other)?;
         let shown = match &source {
-            Source::Url(url) => remote::url_without_query(url.exact()).to_owned(),
+            Source::Url(url) => remote::url_without_query(url.exact_text()).to_owned(),
             Source::Object(object) => object.name.to_string(),
         };
         let mut env = request.env;
         let proxy = OsString::from(self.servers.origin(ServerKind::Plain));
         env.extend(PROXY_VARIABLES.map(|name| (name.into(), proxy.clone())));
         let etag = match self.etag {
-            Etag::OfPage => Some(page.etag.as_str()),
-            Etag::Other => Some(UNKNOWN_ETAG),
-            Etag::Unset => None,
+            EtagChoice::OfPage => Some(page.etag.as_str()),
+            EtagChoice::Other => Some(UNKNOWN_ETAG),
+            EtagChoice::Unset => None,
         };
         env.extend(etag.map(|etag| (ETAG_VARIABLE.into(), etag.into())));
-        let ranges = self.ranges.iter().map(|list| (RANGES_VARIABLE.into(), list.clone().into_os_string()));
+        let ranges =
+            self.range_list_path.iter().map(|list| (RANGES_VARIABLE.into(), list.clone().into_os_string()));
         env.extend(ranges);
         let authority = &self.servers.ca_certificate;
         let cacert = match self.trust {
-            Trust::System => None,
-            Trust::Authority => Some(authority.clone()),
-            Trust::AbsentFile => Some(authority.with_file_name("absent.pem")),
+            TrustChoice::System => None,
+            TrustChoice::Authority => Some(authority.clone()),
+            TrustChoice::AbsentFile => Some(authority.with_file_name("absent.pem")),
         };
         env.extend(cacert.map(|file| (CACERT_VARIABLE.into(), file.into())));
         let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
@@ -191,9 +192,9 @@ impl<'s> ServerReadSpec<'s> {
             env,
             env_removed: VARIABLES_REMOVED.iter().chain(&REMOVED_VARIABLES).map(OsString::from).collect(),
             repeating_command: Some(stage.verify_again_command(&self.method.method)),
-            ..ReadWords::new(&self.method, &self.visit).with_target(request.word).with_settings(settings)
+            ..ReadWords::new(&self.method, &self.work_scan).with_target(request.word).with_settings(settings)
         };
-        Ok(PreparedServerRead { reading: self, page, words, shown_target: shown })
+        Ok(PreparedServerRead { spec: self, page, words, shown_target: shown })
     }
 
     /// Reads the cases, one in each turn. Each answer must be right, and the requests must be
@@ -213,16 +214,18 @@ impl<'s> ServerReadSpec<'s> {
             }
             opened => prepared.attempt(stage, &first.name, || Ok(opened?))?,
         };
-        let mut connections = Connections::default();
+        let mut connections = ConnectionHistory::default();
         let mut answers = 0;
         for case in cases {
             prepared.attempt(stage, &case.name, || Ok(prepared.page.put_file(&case.path)?))?;
-            let turn = prepared.turn(&mut session, stage, case, request).and_then(|requests| {
-                let keeps = prepared.keeps_connections(case);
-                let reason = connections
-                    .turn_fault(&requests, request.count, keeps, |used| self.servers.pages.count_open(used));
+            let turn = prepared.run_turn(&mut session, stage, case, request).and_then(|requests| {
+                let keeps = prepared.must_keep_connections(case);
+                let reason = connections.turn_fault(&requests, request.count, keeps, |used| {
+                    self.servers.pages.open_connection_count(used)
+                });
                 let reason = reason.or_else(|| {
-                    let are_closed = keeps != Some(false) || are_closed(&self.servers.pages, &requests);
+                    let are_closed =
+                        keeps != Some(false) || wait_until_closed(&self.servers.pages, &requests);
                     (!are_closed).then(|| "it keeps a connection open between turns".to_owned())
                 });
                 reason.map_or(Ok(()), |reason| Err(SessionError::Failed(reason)))
@@ -245,7 +248,7 @@ impl<'s> ServerReadSpec<'s> {
         let prepared = PreparedServerRead { words: whole.words.with_settings(part.words()), ..whole };
         prepared.attempt(stage, &case.name, || {
             let mut session = start_ready(stage, &prepared.words)?;
-            let turn = session.turn(ONE_READING, stage.deadline)?;
+            let turn = session.run_turn(ONE_READING, stage.time_limit)?;
             prepared.words.check_samples(&turn.samples, case)?;
             let requests = prepared.page.requests();
             if let Some(reason) = requests.iter().find_map(|logged| part_fault(logged, part)) {
@@ -259,16 +262,16 @@ impl<'s> ServerReadSpec<'s> {
     pub(super) fn check_failing(&self, stage: &Stage, case: &Case) -> CheckResult {
         let prepared = self.prepare_or_fault(stage, case)?;
         prepared.attempt(stage, "", || {
-            let mut session = stage.launch(&prepared.words)?;
+            let mut session = stage.start_session(&prepared.words)?;
             let result = prepared.take_one_reading(&mut session, stage);
             if self.may_be_unavailable && matches!(result, Err(SessionError::Unavailable(_))) {
                 return Ok(1);
             }
-            prepared.check_failure(session, &reason_of(result)?)
+            prepared.check_failure(session, &failure_reason(result)?)
         })
     }
 
-    /// A session with a misbehaving server. It must fail if a response was wrong.
+    /// Checks a session with a misbehaving server. The session must fail if a response was wrong.
     pub(super) fn check_misbehaving_server(
         &self,
         stage: &Stage,
@@ -278,7 +281,7 @@ impl<'s> ServerReadSpec<'s> {
         let prepared = self.prepare_or_fault(stage, case)?;
         let words = &prepared.words;
         prepared.attempt(stage, "", || {
-            let mut session = stage.launch(words)?;
+            let mut session = stage.start_session(words)?;
             let result = prepared.take_one_reading(&mut session, stage);
             let requests = prepared.page.requests();
             if requests.iter().any(|logged| logged.followed_redirect) {
@@ -296,7 +299,7 @@ impl<'s> ServerReadSpec<'s> {
             match how {
                 // Not every client can see bytes after the promised ones. They must not appear in
                 // this answer or the next.
-                Misbehaviour::BytesAfterEnd => match session.turn(ONE_READING, stage.deadline) {
+                Misbehaviour::BytesAfterEnd => match session.run_turn(ONE_READING, stage.time_limit) {
                     Err(SessionError::Failed(reason)) => return prepared.check_failure(session, &reason),
                     turn => words.check_samples(&turn?.samples, case)?,
                 },
@@ -316,7 +319,7 @@ impl<'s> ServerReadSpec<'s> {
         let fault = |error: io::Error| Fault {
             request: self.description.clone(),
             reason: error.to_string(),
-            repeat: stage.verify_again_command(&self.method.method),
+            repeat_command: stage.verify_again_command(&self.method.method),
         };
         self.prepare(stage, case).map_err(fault)
     }
@@ -330,7 +333,7 @@ impl PreparedServerRead<'_> {
         content: &str,
         search: impl FnOnce() -> Result<T, Reason>,
     ) -> Result<T, Fault> {
-        let ServerReadSpec { description: what, key, .. } = self.reading;
+        let ServerReadSpec { description: what, key, .. } = self.spec;
         let of = if content.is_empty() { String::new() } else { format!("{content} at ") };
         self.words.attempt(stage, &format!("{of}{BUCKET}/{key}"), search).map_err(|fault| {
             let request = if what.is_empty() { fault.request } else { format!("{what}: {}", fault.request) };
@@ -340,11 +343,11 @@ impl PreparedServerRead<'_> {
 
     fn take_one_reading(&self, session: &mut Session, stage: &Stage) -> Result<Turn, SessionError> {
         session.wait_until_ready()?;
-        session.turn(ONE_READING, stage.deadline)
+        session.run_turn(ONE_READING, stage.time_limit)
     }
 
     /// Runs one turn, whose answers and requests must be right; returns the requests.
-    fn turn(
+    fn run_turn(
         &self,
         session: &mut Session,
         stage: &Stage,
@@ -352,7 +355,7 @@ impl PreparedServerRead<'_> {
         request: TurnRequest,
     ) -> Result<Vec<LoggedRequest>, SessionError> {
         let before = self.page.requests().len();
-        let turn = session.turn(request, stage.deadline)?;
+        let turn = session.run_turn(request, stage.time_limit)?;
         let requests = self.page.requests().split_off(before);
         self.words.check_samples(&turn.samples, case).map_err(SessionError::Failed)?;
         let reason = turn.samples.iter().find_map(why_implausible);
@@ -363,18 +366,20 @@ impl PreparedServerRead<'_> {
 
     fn expected_requests(&self, request: TurnRequest, case: &Case) -> ExpectedRequests<'_> {
         ExpectedRequests {
-            etag: (self.reading.etag == Etag::OfPage).then_some(self.page.etag.as_str()),
-            may_be_signed: self.reading.credentials.is_some(),
-            readings: request.count,
-            size_bytes: case.truth.answer.bytes.filter(|_| self.reading.ranges.is_none()),
+            etag: (self.spec.etag == EtagChoice::OfPage).then_some(self.page.etag.as_str()),
+            may_be_signed: self.spec.credentials.is_some(),
+            reading_count: request.count,
+            size_bytes: case.truth.answer.bytes.filter(|_| self.spec.range_list_path.is_none()),
         }
     }
 
-    /// True if the protocol requires kept connections, false if it forbids them, `None` if it
-    /// permits both. With several connections at once their number depends on their speed. A client
-    /// may also close a connection after an error, and an empty range is answered with an error.
-    fn keeps_connections(&self, case: &Case) -> Option<bool> {
-        let ServerReadSpec { settings, method, .. } = self.reading;
+    /// True if the protocol requires kept connections, false if it forbids them, `None` if it permits
+    /// kept and new ones. It permits both for objects without the parameter `kept`; with several
+    /// connections at once, whose number depends on their speed; and for empty content, because a
+    /// server answers a request for a range of it with an error, after which a client may close the
+    /// connection.
+    fn must_keep_connections(&self, case: &Case) -> Option<bool> {
+        let ServerReadSpec { settings, method, .. } = self.spec;
         let value = |name: &str| settings.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
         let is_one_at_once = super::param(method, "concurrency").is_none() || value("concurrency") == Some(1);
         match value("kept") {
@@ -384,9 +389,9 @@ impl PreparedServerRead<'_> {
         }
     }
 
-    /// A failure must name its target and contain no secret.
+    /// Checks that the reason of a failure names the target, and that the contender wrote no secret.
     fn check_failure(&self, session: Session, reason: &str) -> Result<u32, Reason> {
-        let file = self.reading.trust == Trust::AbsentFile;
+        let file = self.spec.trust == TrustChoice::AbsentFile;
         let is_named = reason.contains(&self.shown_target)
             || file && (reason.contains("absent.pem") || reason.contains(CACERT_VARIABLE));
         if !is_named {
@@ -397,10 +402,11 @@ impl PreparedServerRead<'_> {
     }
 }
 
-/// Ends a session, after a failure or not; nothing that it wrote may contain a secret.
+/// Ends a session, and checks that it wrote no secret. `failure` is the reason of a session that has
+/// failed; `None` if the session must exit with 0.
 fn check_end_without_secrets(mut session: Session, failure: Option<&str>) -> Result<(), Reason> {
-    let status = session.end()?;
-    let written = format!("{} {}", failure.unwrap_or_default(), session.last_errors());
+    let status = session.wait_for_exit()?;
+    let written = format!("{} {}", failure.unwrap_or_default(), session.last_error_lines());
     if secrets().iter().any(|secret| written.contains(secret)) {
         return Err(format!("what it wrote has a secret: {:?}", written.trim()).into());
     }
@@ -410,7 +416,7 @@ fn check_end_without_secrets(mut session: Session, failure: Option<&str>) -> Res
     Ok(())
 }
 
-/// Why the times within a window are impossible.
+/// Why the times within the window of a sample are impossible; `None` if they are possible.
 fn why_implausible(sample: &SampleLine) -> Option<String> {
     let SampleLine { wall_ns, dns_ns, connect_ns, tls_ns, first_byte_ns, .. } = sample;
     let parts = [("dns_ns", dns_ns), ("connect_ns", connect_ns), ("tls_ns", tls_ns)];

@@ -10,7 +10,7 @@ use readlab_model::target::places::RangesFacts;
 use readlab_model::target::setting::SettingValue;
 
 /// Makes all bytes of the trial pass through read calls, in a process with this peak memory.
-fn make_it_use_read_calls(record: &mut Record, trial: usize, peak_rss_bytes: u64) {
+fn make_trial_use_read_calls(record: &mut Record, trial: usize, peak_rss_bytes: u64) {
     change_each(record, trial, std::iter::repeat(peak_rss_bytes), |sample, peak_rss_bytes| {
         sample.turn.delivered = Some(Delivered::Calls);
         sample.peak_rss_bytes = Some(peak_rss_bytes);
@@ -22,12 +22,13 @@ fn page_faults_of_a_buffer_allocated_by_each_reading_are_not_those_of_a_mapping(
     // The copy into one small buffer takes 100 ms; this copy takes 300 ms.
     for (faults, peak_rss_bytes) in [(FILE_BYTES / 4096, 5 << 20), (FILE_BYTES >> 21, FILE_BYTES)] {
         let mut record = machine_record();
-        let whole = add_warm(&mut record, "rust/fs-read/memchr", with_faults(faults, took_ms(380, 60, 310)));
-        assert_ne!(stops_at(&record, whole), "new memory", "what it does is not known");
-        make_it_use_read_calls(&mut record, whole, peak_rss_bytes);
+        let whole =
+            add_warm(&mut record, "rust/fs-read/memchr", with_faults(faults, sample_of_ms(380, 60, 310)));
+        assert_ne!(short_cause(&record, whole), "new memory", "what it does is not known");
+        make_trial_use_read_calls(&mut record, whole, peak_rss_bytes);
         assert_verdict(&record, whole, "new memory", "use one buffer again; of its time 55 % new memory");
-        let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=131072", took_ms(160, 60, 99));
-        make_it_use_read_calls(&mut record, read, 3 << 20);
+        let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=131072", sample_of_ms(160, 60, 99));
+        make_trial_use_read_calls(&mut record, read, 3 << 20);
         let said = "again: rust/read/memchr@buffer=128KiB does, and is 2.4 times as fast;";
         assert_verdict(&record, whole, "new memory", said);
         assert_eq!(verdict_on(&record, read).verdict, Verdict::Copy);
@@ -37,11 +38,11 @@ fn page_faults_of_a_buffer_allocated_by_each_reading_are_not_those_of_a_mapping(
 #[test]
 fn reading_an_archive_as_bytes_is_no_remedy_for_decoding_it() {
     let mut record = archive_record();
-    let meters = with_faults(FILE_BYTES / 4096, took_ms(4000, 600, 3300));
+    let meters = with_faults(FILE_BYTES / 4096, sample_of_ms(4000, 600, 3300));
     let whole = add_decoder(&mut record, "rust/gzip-whole/memchr", Cache::Through, meters);
-    let plain = add_warm(&mut record, "rust/read/memchr@buffer_bytes=131072", took_ms(160, 60, 99));
-    make_it_use_read_calls(&mut record, whole, FILE_BYTES);
-    make_it_use_read_calls(&mut record, plain, 3 << 20);
+    let plain = add_warm(&mut record, "rust/read/memchr@buffer_bytes=131072", sample_of_ms(160, 60, 99));
+    make_trial_use_read_calls(&mut record, whole, FILE_BYTES);
+    make_trial_use_read_calls(&mut record, plain, 3 << 20);
     assert_verdict(&record, whole, "new memory", "use one buffer again; of its time 80 % new memory");
 }
 
@@ -49,7 +50,7 @@ fn reading_an_archive_as_bytes_is_no_remedy_for_decoding_it() {
 fn a_random_mapping_that_fetches_unrequested_bytes_is_limited_by_read_ahead() {
     let mut record = machine_record();
     let asked_bytes = make_target_places(&mut record);
-    let fetched = |times, wall_ms| with_device_bytes(times * asked_bytes, took_ms(wall_ms, 30, 100));
+    let fetched = |times, wall_ms| with_device_bytes(times * asked_bytes, sample_of_ms(wall_ms, 30, 100));
     let mapped =
         add(&mut record, "rust/places-mmap/avx2", CacheState::Cold, Cache::Through, fetched(29, 2000));
     let stop = "read-ahead, 29× the bytes";
@@ -57,12 +58,12 @@ fn a_random_mapping_that_fetches_unrequested_bytes_is_limited_by_read_ahead() {
     assert_verdict(&record, mapped, stop, "madvise(MADV_RANDOM) turns it off");
     // A reading by read calls turns read-ahead off with another system call. Another reading that
     // fetches less is the remedy.
-    make_it_use_read_calls(&mut record, mapped, 1 << 20);
+    make_trial_use_read_calls(&mut record, mapped, 1 << 20);
     assert_verdict(&record, mapped, stop, "posix_fadvise(POSIX_FADV_RANDOM)");
     let (random, less) = ("rust/places-mmap/avx2@random=1", fetched(1, 400));
     let random = add(&mut record, random, CacheState::Cold, Cache::Through, less);
     assert_verdict(&record, mapped, stop, "@random=1, which fetches less, is 5.0 times as fast");
-    assert!(!stops_at(&record, random).contains("read-ahead"));
+    assert!(!short_cause(&record, random).contains("read-ahead"));
 }
 
 #[test]
@@ -72,9 +73,9 @@ fn read_ahead_of_ranges_is_judged_by_their_pages_and_by_the_bytes_between_merged
         let mut record = machine_record();
         record.targets[TargetIndex::new(0)].size_bytes = useful_bytes + repeated_bytes;
         record.targets[TargetIndex::new(0)].ranges = Some(RangesFacts {
-            list: "/data/list".to_owned(),
+            list_path: "/data/list".to_owned(),
             is_sorted: false,
-            reads: 16_384,
+            read_count: 16_384,
             shortest_bytes: 1,
             longest_bytes: 64 << 10,
             repeated_bytes,
@@ -82,9 +83,10 @@ fn read_ahead_of_ranges_is_judged_by_their_pages_and_by_the_bytes_between_merged
             file_bytes: FILE_BYTES,
         });
         let read_bytes = Some(read_bytes);
-        let fetched = Sample { read_bytes, ..with_device_bytes(29 * useful_bytes, took_ms(2000, 30, 100)) };
+        let fetched =
+            Sample { read_bytes, ..with_device_bytes(29 * useful_bytes, sample_of_ms(2000, 30, 100)) };
         let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, fetched);
-        stops_at(&record, read)
+        short_cause(&record, read)
     };
     let stop = |pages_bytes, read_bytes| stop_of_repeats(0, pages_bytes, read_bytes);
     let read_ahead = "read-ahead, 29× the bytes";
@@ -105,8 +107,8 @@ fn read_ahead_of_ranges_is_judged_by_their_pages_and_by_the_bytes_between_merged
 #[test]
 fn a_used_up_processor_quota_is_not_called_latency() {
     let mut record = machine_record();
-    record.header.machine.cpus = 2;
-    let scan = add_warm(&mut record, "rust/pread/memchr@threads=2", took_ms(500, 45, 50));
+    record.header.machine.cpu_count = 2;
+    let scan = add_warm(&mut record, "rust/pread/memchr@threads=2", sample_of_ms(500, 45, 50));
     let throttle = |record: &mut Record, percent: u64| {
         change_each(record, scan, [percent; 5], |sample, percent| {
             let (wall_ns, throttled_ns) = (Some(sample.wall_ns * 2), Some(sample.wall_ns * percent / 50));
@@ -117,7 +119,7 @@ fn a_used_up_processor_quota_is_not_called_latency() {
     // The control groups around a container are not visible: then only the throttled time decides.
     for (percent, right) in [(40, "latency"), (70, "processor quota"), (150, "processor quota")] {
         throttle(&mut record, percent);
-        assert_eq!(stops_at(&record, scan), right, "{percent} %, over both processors");
+        assert_eq!(short_cause(&record, scan), right, "{percent} %, over both processors");
     }
     record.header.machine.cpu_quota = Some(0.2);
     throttle(&mut record, 70);
@@ -131,7 +133,7 @@ fn a_used_up_processor_quota_is_not_called_latency() {
 #[test]
 fn readings_shorter_than_the_period_of_a_quota_are_limited_by_the_quota() {
     let mut record = machine_record();
-    record.header.machine.cpus = 2;
+    record.header.machine.cpu_count = 2;
     record.header.machine.cpu_quota = Some(0.2);
     // Measured wall and throttled times. Most readings fall between two pauses; one uses three
     // times its share, and no reading uses its whole quota. Of the other readings, three in five
@@ -139,13 +141,13 @@ fn readings_shorter_than_the_period_of_a_quota_are_limited_by_the_quota() {
     for (name, reading, times_ms, right) in [
         (
             "rust/files-threads/memchr@threads=4",
-            took_ms(80, 5, 7),
+            sample_of_ms(80, 5, 7),
             [(82, 59), (85, 61), (70, 52), (15, 0), (84, 59)],
             "processor quota 73 %",
         ),
         (
             "rust/files-auto/memchr",
-            took_ms(23, 6, 8),
+            sample_of_ms(23, 6, 8),
             [(23, 0), (26, 0), (23, 0), (82, 60), (69, 45)],
             "processor quota 100 %",
         ),
@@ -161,7 +163,7 @@ fn readings_shorter_than_the_period_of_a_quota_are_limited_by_the_quota() {
     }
 }
 
-fn quota(bytes_per_s: Option<u64>, reads_per_s: Option<u64>) -> IoQuota {
+fn io_quota(bytes_per_s: Option<u64>, reads_per_s: Option<u64>) -> IoQuota {
     let setting = "blkio.throttle.read_bps_device".to_owned();
     IoQuota { device: "vda".to_owned(), bytes_per_s, reads_per_s, setting }
 }
@@ -169,15 +171,15 @@ fn quota(bytes_per_s: Option<u64>, reads_per_s: Option<u64>) -> IoQuota {
 #[test]
 fn a_reading_at_the_rate_of_an_io_quota_is_not_limited_by_the_device() {
     let mut record = machine_record();
-    let read = add_cold(&mut record, "rust/read/avx2", took_ms(430, 40, 160));
-    let other = add_cold(&mut record, "rust/mmap/avx2", took_ms(2000, 40, 160));
+    let read = add_cold(&mut record, "rust/read/avx2", sample_of_ms(430, 40, 160));
+    let other = add_cold(&mut record, "rust/mmap/avx2", sample_of_ms(2000, 40, 160));
     record.targets[TargetIndex::new(0)].io_quotas =
-        vec![quota(Some(2_400_000_000), None), quota(Some(9 << 40), None)];
+        vec![io_quota(Some(2_400_000_000), None), io_quota(Some(9 << 40), None)];
     let said = "a quota of its control group, 2.33 GB/s is 97 % of the 2.40 GB/s of vda (blkio.throttle.read_bps_device)";
     assert_verdict(&record, read, "I/O quota 97 %", said);
     assert!(matches!(verdict_on(&record, other).verdict, Verdict::Device { .. }), "it gets 0.5 GB/s");
     // After a pause, a quota grants a little more.
-    record.targets[TargetIndex::new(0)].io_quotas = vec![quota(Some(2_000_000_000), None)];
+    record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(Some(2_000_000_000), None)];
     assert_verdict(&record, read, "I/O quota 100 %", "2.33 GB/s is all of the 2.00 GB/s");
 }
 
@@ -185,26 +187,26 @@ fn a_reading_at_the_rate_of_an_io_quota_is_not_limited_by_the_device() {
 fn a_quota_of_reads_is_blamed_only_where_it_can_be_the_limit() {
     for (reads_per_s, right) in [(4_000, "I/O quota"), (1_000_000, "device 93 %")] {
         let mut record = machine_record();
-        let read = add_cold(&mut record, "rust/read/avx2", took_ms(430, 40, 160));
-        record.targets[TargetIndex::new(0)].io_quotas = vec![quota(None, Some(reads_per_s))];
-        assert_eq!(stops_at(&record, read), right, "{reads_per_s} reads/s");
+        let read = add_cold(&mut record, "rust/read/avx2", sample_of_ms(430, 40, 160));
+        record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(None, Some(reads_per_s))];
+        assert_eq!(short_cause(&record, read), right, "{reads_per_s} reads/s");
     }
     // For places, the number of reads is known.
     for (reads_per_s, right) in [(2_100, "I/O quota 98 %"), (20_000, "unknown")] {
         let mut record = record(None);
-        let reading = with_device_bytes(make_target_places(&mut record), took_ms(2000, 30, 100));
+        let reading = with_device_bytes(make_target_places(&mut record), sample_of_ms(2000, 30, 100));
         let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, reading);
-        record.targets[TargetIndex::new(0)].io_quotas = vec![quota(None, Some(reads_per_s))];
-        assert_eq!(stops_at(&record, read), right, "{reads_per_s} reads/s");
+        record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(None, Some(reads_per_s))];
+        assert_eq!(short_cause(&record, read), right, "{reads_per_s} reads/s");
     }
 }
 
 #[test]
 fn read_ahead_below_the_default_is_named() {
     let mut record = machine_record();
-    let mapped = add_cold(&mut record, "rust/mmap/avx2", took_ms(2000, 40, 160));
+    let mapped = add_cold(&mut record, "rust/mmap/avx2", sample_of_ms(2000, 40, 160));
     let setting = "/sys/class/bdi/0:45/read_ahead_kb".to_owned();
-    let own = |bytes| Some(ReadAhead { bytes, setting: setting.clone() });
+    let own = |bytes| Some(ReadAhead { bytes, setting_path: setting.clone() });
     let (short, usual) = (16 << 10, 128 << 10);
     let by = |set_by: &str| {
         let said = format!("the kernel reads ahead 16.0 KiB at a time, less than usual: {set_by} sets it;");
@@ -230,11 +232,11 @@ fn read_ahead_below_the_default_is_named() {
     }
     // For a folder, the size of its files decides as well, even if another method is faster.
     record.targets[TargetIndex::new(0)].own_read_ahead = own(short);
-    add_cold(&mut record, "rust/uring", took_ms(400, 40, 160));
+    add_cold(&mut record, "rust/uring", sample_of_ms(400, 40, 160));
     for (files, words) in [(8, "short read-ahead"), (FILE_BYTES / 4096, "shallow depth")] {
         record.targets[TargetIndex::new(0)].kind =
             TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });
-        assert_eq!(stops_at(&record, mapped), words, "{files} files");
+        assert_eq!(short_cause(&record, mapped), words, "{files} files");
     }
 }
 
@@ -246,7 +248,7 @@ fn add_under_two_read_aheads(record: &mut Record) -> usize {
     let setting = |value: &str, is_found| SettingValue {
         name: "read-ahead".to_owned(),
         value: value.to_owned(),
-        is_found,
+        is_initial: is_found,
         is_read_back: true,
     };
     let settings = vec![setting("4MiB", false)];
@@ -254,8 +256,8 @@ fn add_under_two_read_aheads(record: &mut Record) -> usize {
         TargetFacts { device: device(4 << 20), settings, ..record.targets[TargetIndex::new(0)].clone() };
     record.targets[TargetIndex::new(0)].device = device(128 << 10);
     record.targets[TargetIndex::new(0)].settings = vec![setting("128KiB", true)];
-    let found = add_cold(record, "rust/mmap/avx2", took_ms(2000, 40, 160));
-    let under_large = add_cold(record, "rust/mmap/avx2", took_ms(500, 40, 160));
+    let found = add_cold(record, "rust/mmap/avx2", sample_of_ms(2000, 40, 160));
+    let under_large = add_cold(record, "rust/mmap/avx2", sample_of_ms(500, 40, 160));
     record.targets.push(large);
     record.trials[TrialIndex::new(under_large)].trial.target = TargetIndex::new(1);
     found
@@ -280,7 +282,7 @@ fn a_larger_read_ahead_that_was_raced_is_named_above_a_cache_and_without_a_meter
     devices::put_above_a_cache(&mut above_cache);
     assert_verdict(&above_cache, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
     above_cache.targets[TargetIndex::new(1)].device = above_cache.targets[TargetIndex::new(0)].device.clone();
-    assert_eq!(stops_at(&above_cache, found), "unknown", "no larger read-ahead was raced");
+    assert_eq!(short_cause(&above_cache, found), "unknown", "no larger read-ahead was raced");
     let mut no_limit = record(None);
     let found = add_under_two_read_aheads(&mut no_limit);
     assert_verdict(&no_limit, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
@@ -302,7 +304,7 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
     ] {
         let mut record = machine_record();
         record.targets[TargetIndex::new(0)].filesystem = Some(filesystem.to_owned());
-        let reading = with_device_bytes(device_bytes, took_ms(2000, 60, 1800));
+        let reading = with_device_bytes(device_bytes, sample_of_ms(2000, 60, 1800));
         let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
         assert_sentence(&verdict_on(&record, read), said);
     }
@@ -310,27 +312,27 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
     // repeat.
     let mut record = machine_record();
     record.targets[TargetIndex::new(0)].filesystem = Some("squashfs".to_owned());
-    let reading = with_device_bytes(FILE_BYTES / 4, took_ms(2000, 60, 1800));
+    let reading = with_device_bytes(FILE_BYTES / 4, sample_of_ms(2000, 60, 1800));
     let command = add(&mut record, "command/cat", CacheState::Cold, Cache::Through, reading);
     record.trials[TrialIndex::new(command)].trial.work = Work::Output;
     for (left_share, is_decoding) in [(1.0, true), (0.25, false)] {
         change_each(&mut record, command, [left_share; 5], |sample, share| {
             sample.resident_after = Some(share);
         });
-        assert_eq!(stops_at(&record, command).starts_with("decoding"), is_decoding, "{left_share}");
+        assert_eq!(short_cause(&record, command).starts_with("decoding"), is_decoding, "{left_share}");
     }
     record.trials[TrialIndex::new(command)].trial.work = Work::Newlines;
-    assert!(stops_at(&record, command).starts_with("decoding"), "it counts all newlines");
+    assert!(short_cause(&record, command).starts_with("decoding"), "it counts all newlines");
     let (block_bytes, reads) = (4096, FILE_BYTES / 4096);
     let places = PlacesFacts {
         pattern: Pattern::Random,
         block_bytes,
-        reads,
-        distinct: reads / 5,
+        read_count: reads,
+        distinct_blocks: reads / 5,
         file_bytes: FILE_BYTES,
     };
     record.targets[TargetIndex::new(0)].kind = TargetKind::Places(places);
-    assert!(!stops_at(&record, command).starts_with("decoding"));
+    assert!(!short_cause(&record, command).starts_with("decoding"));
     for (state, user_ms, system_ms, right) in [
         (CacheState::Cold, 60, 1800, "decoding"),
         // The reading also waits.
@@ -340,9 +342,9 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
         (CacheState::Warm, 60, 1800, "mixed, 90 % other kernel work"),
     ] {
         let mut record = encoded_file_record();
-        let reading = with_device_bytes(FILE_BYTES / 4, took_ms(2000, user_ms, system_ms));
+        let reading = with_device_bytes(FILE_BYTES / 4, sample_of_ms(2000, user_ms, system_ms));
         let read = add(&mut record, "rust/read/avx2", state, Cache::Through, reading);
-        assert_eq!(stops_at(&record, read), right, "{state}, {user_ms} and {system_ms} ms");
+        assert_eq!(short_cause(&record, read), right, "{state}, {user_ms} and {system_ms} ms");
     }
 }
 
@@ -366,7 +368,7 @@ fn a_reading_that_waits_for_an_encoded_file_on_an_idle_device_is_limited_by_deco
         ),
     ] {
         let mut record = encoded_file_record();
-        let reading = with_device_bytes(FILE_BYTES / 4, took_ms(1000, 60, 200));
+        let reading = with_device_bytes(FILE_BYTES / 4, sample_of_ms(1000, 60, 200));
         let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
         change_each(&mut record, read, [busy_percent; 5], |sample, percent| {
             sample.turn.wall_ns = Some(sample.wall_ns);

@@ -12,24 +12,25 @@ fn a_device_that_delivers_in_bursts_is_still_the_limit() {
     for (walls_ms, right) in [([500; 5], "too little in flight"), ([380, 620, 500, 390, 610], "device 80 %")]
     {
         let mut record = machine_record();
-        let read = add_cold(&mut record, "rust/read/avx512", took_ms(500, 40, 160));
+        let read = add_cold(&mut record, "rust/read/avx512", sample_of_ms(500, 40, 160));
         set_wall_times(&mut record, read, walls_ms);
-        assert_eq!(stops_at(&record, read), right);
+        assert_eq!(short_cause(&record, read), right);
     }
 }
 
 #[test]
 fn small_blocks_and_a_shallow_queue_are_distinguished_by_the_faster_trial() {
     let mut record = machine_record();
-    let small = add_direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", took_ms(3000, 200, 400));
-    let Verdict::Device { pace } = verdict_on(&record, small).verdict else { panic!() };
-    assert_eq!(pace, DeviceUse::TooLittle { ahead: None, remedy: None });
-    add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", took_ms(600, 20, 40));
+    let small =
+        add_direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", sample_of_ms(3000, 200, 400));
+    let Verdict::Device { device_use: pace } = verdict_on(&record, small).verdict else { panic!() };
+    assert_eq!(pace, DeviceUse::TooLittle { read_ahead: None, remedy: None });
+    add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", sample_of_ms(600, 20, 40));
     let shallow =
-        add_direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", took_ms(1200, 40, 80));
+        add_direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", sample_of_ms(1200, 40, 80));
     assert_verdict(&record, small, "small blocks", "5.0 times");
     // Here a deeper queue is three times as fast, and a larger block only twice.
-    assert_eq!(stops_at(&record, shallow), "shallow depth");
+    assert_eq!(short_cause(&record, shallow), "shallow depth");
 }
 
 #[test]
@@ -40,14 +41,14 @@ fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
         record.targets[TargetIndex::new(0)].kind = TargetKind::Places(PlacesFacts {
             pattern,
             block_bytes: 4096,
-            reads: FILE_BYTES / 4096,
-            distinct: FILE_BYTES / 4096,
+            read_count: FILE_BYTES / 4096,
+            distinct_blocks: FILE_BYTES / 4096,
             file_bytes,
         });
-        let reading = with_device_bytes(fetched, took_ms(wall_ms, 40, 160));
+        let reading = with_device_bytes(fetched, sample_of_ms(wall_ms, 40, 160));
         let read = add(&mut record, "rust/places-pread", CacheState::Cold, Cache::Through, reading);
         let judged = verdict_on(&record, read);
-        (judged.stops_at(), judged.sentence, limits(&record).len())
+        (judged.short_cause(), judged.sentence, limits(&record).len())
     };
     // One and a half times the requested bytes, at nine tenths of the device's rate.
     let (stops_at, sentence, of_machine) = judged(FILE_BYTES * 3 / 2, 645);
@@ -70,7 +71,7 @@ fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
     assert!(!sentence.contains("fetched"), "{sentence}");
 }
 
-/// Makes a target whose cold readings may come from a cache.
+/// Puts the first target above a cache, so that its cold readings may come from the cache.
 pub(super) fn put_above_a_cache(record: &mut Record) {
     let layer = r#"{"kind":"file","name":"/i","cache":{"before_cold":"remains","what":"the page cache of /i","why":""}}"#;
     record.targets[TargetIndex::new(0)].layers = vec![serde_json::from_str(layer).unwrap()];
@@ -79,9 +80,9 @@ pub(super) fn put_above_a_cache(record: &mut Record) {
 #[test]
 fn readings_cold_above_a_cache_are_compared_with_no_device() {
     let mut record = machine_record();
-    let waits = add_cold(&mut record, "rust/read/avx512", took_ms(420, 40, 80));
-    let past = add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", took_ms(420, 40, 80));
-    let works = add_cold(&mut record, "rust/read/scalar", took_ms(1000, 900, 90));
+    let waits = add_cold(&mut record, "rust/read/avx512", sample_of_ms(420, 40, 80));
+    let past = add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", sample_of_ms(420, 40, 80));
+    let works = add_cold(&mut record, "rust/read/scalar", sample_of_ms(1000, 900, 90));
     assert!(matches!(verdict_on(&record, waits).verdict, Verdict::Device { .. }));
     record.add(Line::Limit(Box::new(limits(&record).pop().unwrap())));
     put_above_a_cache(&mut record);
@@ -95,12 +96,13 @@ fn readings_cold_above_a_cache_are_compared_with_no_device() {
     }
     assert_sentence(&verdict_on(&record, waits), "waits for what lies below");
     let setting = "/sys/class/bdi/0:45/read_ahead_kb".to_owned();
-    record.targets[TargetIndex::new(0)].own_read_ahead = Some(ReadAhead { bytes: 16 << 10, setting });
+    record.targets[TargetIndex::new(0)].own_read_ahead =
+        Some(ReadAhead { bytes: 16 << 10, setting_path: setting });
     let said =
         "below its file system; the kernel reads ahead 16.0 KiB at a time, less than usual: echo 128 >/sys";
     assert_sentence(&verdict_on(&record, waits), said);
     assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
-    let warm = add_warm(&mut record, "rust/read/avx512", took_ms(5000, 30, 100));
+    let warm = add_warm(&mut record, "rust/read/avx512", sample_of_ms(5000, 30, 100));
     assert!(!verdict_on(&record, warm).sentence.contains("cold"));
 }
 
@@ -110,24 +112,24 @@ fn a_shallow_queue_on_many_files_is_reported_above_a_cache_too() {
     record.targets[TargetIndex::new(0)].kind =
         TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
     put_above_a_cache(&mut record);
-    let alone = add_cold(&mut record, "rust/read/avx512", took_ms(3000, 40, 80));
+    let alone = add_cold(&mut record, "rust/read/avx512", sample_of_ms(3000, 40, 80));
     assert!(matches!(verdict_on(&record, alone).verdict, Verdict::Unknown { .. }));
-    add_cold(&mut record, "rust/files-threads/avx512", took_ms(1000, 40, 80));
-    assert_eq!(stops_at(&record, alone), "shallow depth");
+    add_cold(&mut record, "rust/files-threads/avx512", sample_of_ms(1000, 40, 80));
+    assert_eq!(short_cause(&record, alone), "shallow depth");
 }
 
 #[test]
 fn an_encoded_file_is_limited_by_decoding_only_if_the_device_is_known_to_be_faster() {
     let mut record = encoded_file_record();
-    let reading = with_device_bytes(200_000_000, took_ms(1000, 60, 200));
+    let reading = with_device_bytes(200_000_000, sample_of_ms(1000, 60, 200));
     let read = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, reading);
-    add_direct(&mut record, "rust/direct@buffer_bytes=1048576", took_ms(1000, 40, 80));
-    assert_eq!(verdict_on(&record, read).verdict, Verdict::DecodingOrDevice { busy: None });
-    record.add(limit(LimitKind::Device, "fio", 2_000_000_000));
+    add_direct(&mut record, "rust/direct@buffer_bytes=1048576", sample_of_ms(1000, 40, 80));
+    assert_eq!(verdict_on(&record, read).verdict, Verdict::DecodingOrDevice { device_busy_share: None });
+    record.add(limit_line(LimitKind::Device, "fio", 2_000_000_000));
     let judged = verdict_on(&record, read);
     assert_eq!(judged.verdict, Verdict::Decoding);
     assert!((judged.share_of_limit.unwrap() - 0.1).abs() < 1e-9);
-    let said = explain_device_bytes(&record, TargetIndex::new(0));
+    let said = device_bytes_sentences(&record, TargetIndex::new(0));
     assert!(said[0].contains("1.00 GB of 1.00 GB are stored encoded"), "{said:?}");
     let rate = "takes 200 MB to 1.00 GB from the device: its rate is up to 5.0 times";
     assert!(said[1].contains(rate), "{said:?}");
@@ -137,21 +139,21 @@ fn an_encoded_file_is_limited_by_decoding_only_if_the_device_is_known_to_be_fast
 fn holes_are_reported_and_a_plain_file_has_no_remark() {
     let holes = Extents { count: 1, hole_bytes: 600_000_000, ..Extents::default() };
     assert!(
-        explain_device_bytes(&record(Some(holes)), TargetIndex::new(0))[0]
+        device_bytes_sentences(&record(Some(holes)), TargetIndex::new(0))[0]
             .contains("600 MB of 1.00 GB are in holes")
     );
     let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));
-    add_cold(&mut plain, "rust/read", took_ms(500, 10, 10));
-    assert_eq!(explain_device_bytes(&plain, TargetIndex::new(0)), Vec::<String>::new());
-    let few_bytes = with_device_bytes(8192, took_ms(5, 1, 1));
+    add_cold(&mut plain, "rust/read", sample_of_ms(500, 10, 10));
+    assert_eq!(device_bytes_sentences(&plain, TargetIndex::new(0)), Vec::<String>::new());
+    let few_bytes = with_device_bytes(8192, sample_of_ms(5, 1, 1));
     let head = add(&mut plain, "command/head", CacheState::Cold, Cache::Through, few_bytes);
     assert!(
-        explain_device_bytes(&plain, TargetIndex::new(0))[0]
+        device_bytes_sentences(&plain, TargetIndex::new(0))[0]
             .contains("takes 8.19 kB to 1.00 GB from the device")
     );
     plain.trials[TrialIndex::new(head)].trial.work = Work::Part;
     assert_eq!(
-        explain_device_bytes(&plain, TargetIndex::new(0)),
+        device_bytes_sentences(&plain, TargetIndex::new(0)),
         Vec::<String>::new(),
         "a part is no target"
     );

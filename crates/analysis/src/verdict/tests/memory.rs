@@ -5,8 +5,8 @@ use super::*;
 use readlab_model::sample::Delivered;
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 
-/// Adds the first target under a bound; returns its number.
-fn add_bound(record: &mut Record, bound: &str) -> TargetIndex {
+/// Adds a copy of the first target under a bound on memory; returns the number of the copy.
+fn add_target_under_bound(record: &mut Record, bound: &str) -> TargetIndex {
     let bound: MemoryBound = bound.parse().unwrap();
     let memory = MemoryFacts {
         bound,
@@ -16,7 +16,7 @@ fn add_bound(record: &mut Record, bound: &str) -> TargetIndex {
     };
     let target = record.targets.len();
     let facts = TargetFacts { memory: Some(memory), ..record.targets[TargetIndex::new(0)].clone() };
-    record.add(testing::target(target, facts));
+    record.add(testing::target_line(target, facts));
     TargetIndex::new(target)
 }
 
@@ -31,12 +31,12 @@ fn add_pressed(record: &mut Record, name: &str, target: TargetIndex, reading: Sa
 /// A record with a target that is read with memory for half of the file, and that target's index.
 fn record_bounded_to_half() -> (Record, TargetIndex) {
     let mut record = machine_record();
-    let half = add_bound(&mut record, "50%");
+    let half = add_target_under_bound(&mut record, "50%");
     (record, half)
 }
 
 fn slow_reading() -> Sample {
-    with_device_bytes(FILE_BYTES * 51 / 100, took_ms(2000, 40, 160))
+    with_device_bytes(FILE_BYTES * 51 / 100, sample_of_ms(2000, 40, 160))
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
                 a greater bound (--memory) shows how much memory helps; O_DIRECT with";
     assert_verdict(&record, read, stop, said);
     assert_sentence(&verdict_on(&record, read), "of its time 90 % waiting");
-    let direct = with_device_bytes(FILE_BYTES, took_ms(500, 5, 30));
+    let direct = with_device_bytes(FILE_BYTES, sample_of_ms(500, 5, 30));
     add_pressed(&mut record, "rust/direct@buffer_bytes=1048576", half, direct);
     assert_verdict(
         &record,
@@ -58,8 +58,8 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
     );
     // A greater bound that does not help is not advised.
     for (bound, wall_ms) in [("90%", 2000), ("100%", 200)] {
-        let target = add_bound(&mut record, bound);
-        let reading = with_device_bytes(0, took_ms(wall_ms, 40, 100));
+        let target = add_target_under_bound(&mut record, bound);
+        let reading = with_device_bytes(0, sample_of_ms(wall_ms, 40, 100));
         add_pressed(&mut record, "rust/read/avx2", target, reading);
         if wall_ms == 2000 {
             let said = "50 % of it; no greater bound of this run makes it faster by more than 5 % beyond doubt; O_DIRECT";
@@ -74,15 +74,19 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
 #[test]
 fn a_reading_that_the_bound_does_not_slow_has_the_limits_of_the_file() {
     let (mut record, half) = record_bounded_to_half();
-    let cached = add_pressed(&mut record, "rust/read/avx512", half, took_ms(110, 10, 99));
+    let cached = add_pressed(&mut record, "rust/read/avx512", half, sample_of_ms(110, 10, 99));
     assert_verdict(&record, cached, "copy 91 %", "9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy");
-    let direct = with_device_bytes(FILE_BYTES, took_ms(430, 5, 30));
+    let direct = with_device_bytes(FILE_BYTES, sample_of_ms(430, 5, 30));
     let direct = add_pressed(&mut record, "rust/direct@buffer_bytes=1048576", half, direct);
     assert_verdict(&record, direct, "device 93 %", "2.33 GB/s is 93 % of the 2.50 GB/s that rust/device");
     // The processor is busy while bytes come from the device again.
-    let slow_scan = with_device_bytes(FILE_BYTES / 2, took_ms(1000, 900, 60));
+    let slow_scan = with_device_bytes(FILE_BYTES / 2, sample_of_ms(1000, 900, 60));
     let slow_scan = add_pressed(&mut record, "rust/read/scalar", half, slow_scan);
-    assert!(stops_at(&record, slow_scan).starts_with("processing"), "{:?}", verdict_on(&record, slow_scan));
+    assert!(
+        short_cause(&record, slow_scan).starts_with("processing"),
+        "{:?}",
+        verdict_on(&record, slow_scan)
+    );
     // A method that leaves nothing in memory is not helped by more memory.
     let dropped = add_pressed(&mut record, "rust/dontcache", half, slow_reading());
     change_each(&mut record, dropped, [0.0; 5], |sample, share| sample.resident_after = Some(share));
@@ -94,14 +98,14 @@ fn a_reading_that_the_bound_does_not_slow_has_the_limits_of_the_file() {
 fn a_mapping_that_brings_more_than_it_reads_thrashes() {
     let mut record = machine_record();
     let asked_bytes = make_target_places(&mut record);
-    let half = add_bound(&mut record, "50%");
+    let half = add_target_under_bound(&mut record, "50%");
     // Half of the blocks are in memory, which is a small share of the file.
     record.targets[half].memory.as_mut().unwrap().working_set_bytes = asked_bytes;
     let resident_after = Some(asked_bytes as f64 / FILE_BYTES as f64 / 2.0);
     let fetched = |times, wall_ms| Sample {
         major_faults: Some(asked_bytes / 4096),
         resident_after,
-        ..with_device_bytes(times * asked_bytes, took_ms(wall_ms, 30, 100))
+        ..with_device_bytes(times * asked_bytes, sample_of_ms(wall_ms, 30, 100))
     };
     let mapped = add_pressed(&mut record, "rust/places-mmap/avx2", half, fetched(20, 2000));
     let stop = "thrash, 20× the bytes";
@@ -124,9 +128,9 @@ fn a_mapping_that_brings_more_than_it_reads_thrashes() {
 fn time_in_the_kernel_while_a_task_waits_for_memory_is_reclaim() {
     for is_of_group in [true, false] {
         let (mut record, half) = record_bounded_to_half();
-        let reading = with_device_bytes(FILE_BYTES, took_ms(1000, 100, 850));
+        let reading = with_device_bytes(FILE_BYTES, sample_of_ms(1000, 100, 850));
         let read = add_pressed(&mut record, "rust/read/avx2", half, reading);
-        assert!(!stops_at(&record, read).contains("reclaim"), "nothing shows it");
+        assert!(!short_cause(&record, read).contains("reclaim"), "nothing shows it");
         change_each(&mut record, read, [600; 5], |sample, stalled_ms| {
             let stalled_ns = Some(stalled_ms * NS_PER_MS);
             sample.turn.wall_ns = Some(sample.wall_ns);

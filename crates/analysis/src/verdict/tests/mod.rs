@@ -14,7 +14,7 @@ use readlab_model::sample::{Sample, TurnSeen};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::target::tree::TreeFacts;
-use readlab_model::target::{Decoded, TargetFacts, TargetIndex, TargetKind};
+use readlab_model::target::{DecodedContent, TargetFacts, TargetIndex, TargetKind};
 use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::{Header, LimitUnit, Line, testing};
@@ -24,7 +24,7 @@ const NS_PER_MS: u64 = 1_000_000;
 
 /// A reading with these wall, user and system times, without page faults and without bytes from the
 /// device.
-fn took_ms(wall_ms: u64, user_ms: u64, system_ms: u64) -> Sample {
+fn sample_of_ms(wall_ms: u64, user_ms: u64, system_ms: u64) -> Sample {
     Sample {
         wall_ns: wall_ms * NS_PER_MS,
         cpu_user_ns: Some(user_ms * NS_PER_MS),
@@ -46,19 +46,22 @@ fn with_device_bytes(bytes: u64, reading: Sample) -> Sample {
 
 fn record(extents: Option<Extents>) -> Record {
     let mut record = Record::new(Header { seed: 1, ..testing::header() });
-    record.add(testing::target(0, TargetFacts { size_bytes: FILE_BYTES, extents, ..TargetFacts::default() }));
+    record.add(testing::target_line(
+        0,
+        TargetFacts { size_bytes: FILE_BYTES, extents, ..TargetFacts::default() },
+    ));
     record
 }
 
-/// Makes the target 4096 blocks of 4 KiB in a file of a gigabyte.
+/// Changes the target to 4096 blocks of 4 KiB in a file of 1 GB; returns the number of their bytes.
 fn make_target_places(record: &mut Record) -> u64 {
     let (block_bytes, reads) = (4096, 4096);
     record.targets[TargetIndex::new(0)].size_bytes = block_bytes * reads;
     record.targets[TargetIndex::new(0)].kind = TargetKind::Places(PlacesFacts {
         pattern: Pattern::Random,
         block_bytes,
-        reads,
-        distinct: reads,
+        read_count: reads,
+        distinct_blocks: reads,
         file_bytes: FILE_BYTES,
     });
     block_bytes * reads
@@ -85,7 +88,7 @@ fn add_direct(record: &mut Record, name: &str, reading: Sample) -> usize {
     add(record, name, CacheState::Cold, Cache::Bypass, with_device_bytes(FILE_BYTES, reading))
 }
 
-/// Changes each sample of a trial by the value at the same position.
+/// Changes each sample of a trial with the value at the same position.
 fn change_each<T>(
     record: &mut Record,
     trial: usize,
@@ -105,7 +108,7 @@ fn set_wall_times(record: &mut Record, trial: usize, walls_ms: [u64; 5]) {
 }
 
 /// A limit of the target that does not come from a trial of the record.
-fn limit(kind: LimitKind, name: &str, value: u64) -> Line {
+fn limit_line(kind: LimitKind, name: &str, value: u64) -> Line {
     Line::Limit(Box::new(Limit {
         kind,
         name: name.to_owned(),
@@ -117,23 +120,23 @@ fn limit(kind: LimitKind, name: &str, value: u64) -> Line {
         value,
         ci95: None,
         samples: vec![value],
-        how: String::new(),
+        how_measured: String::new(),
     }))
 }
 
-/// A machine with these limits: memory 20 GB/s with one thread and 32 GB/s with two, copy 10 GB/s,
-/// one microsecond for a page fault, device 2.5 GB/s.
+/// The record of a machine with these limits: memory 20 GB/s with one thread and 32 GB/s with two,
+/// copy 10 GB/s, one microsecond for a page fault, device 2.5 GB/s.
 fn machine_record() -> Record {
     let mut record = record(None);
     for (name, state, reading) in [
-        ("rust/resident", CacheState::Warm, took_ms(50, 50, 0)),
-        ("rust/resident@threads=2", CacheState::Warm, took_ms(31, 60, 0)),
-        ("rust/copy@buffer_bytes=131072", CacheState::Warm, took_ms(100, 1, 99)),
-        ("rust/faults", CacheState::Warm, with_faults(20_000, took_ms(20, 0, 20))),
+        ("rust/resident", CacheState::Warm, sample_of_ms(50, 50, 0)),
+        ("rust/resident@threads=2", CacheState::Warm, sample_of_ms(31, 60, 0)),
+        ("rust/copy@buffer_bytes=131072", CacheState::Warm, sample_of_ms(100, 1, 99)),
+        ("rust/faults", CacheState::Warm, with_faults(20_000, sample_of_ms(20, 0, 20))),
         (
             "rust/device@buffer_bytes=131072,depth=16",
             CacheState::Cold,
-            with_device_bytes(FILE_BYTES, took_ms(400, 5, 30)),
+            with_device_bytes(FILE_BYTES, sample_of_ms(400, 5, 30)),
         ),
     ] {
         add(&mut record, name, state, Cache::None, reading);
@@ -149,15 +152,15 @@ fn verdict_on(record: &Record, trial: usize) -> Diagnosis {
     judge_with(record, &limits(record), &record.trials[TrialIndex::new(trial)]).unwrap()
 }
 
-fn stops_at(record: &Record, trial: usize) -> String {
-    verdict_on(record, trial).stops_at()
+fn short_cause(record: &Record, trial: usize) -> String {
+    verdict_on(record, trial).short_cause()
 }
 
 /// Checks what limits a trial, and that its sentence contains `said`.
 #[track_caller]
 fn assert_verdict(record: &Record, trial: usize, right: &str, said: &str) {
     let judged = verdict_on(record, trial);
-    assert_eq!(judged.stops_at(), right, "{judged:?}");
+    assert_eq!(judged.short_cause(), right, "{judged:?}");
     assert_sentence(&judged, said);
 }
 
@@ -173,32 +176,50 @@ fn a_reading_is_limited_by_the_limit_it_reaches_or_by_the_largest_part_of_its_ti
         (
             "rust/read/avx512@buffer_bytes=262144",
             warm,
-            took_ms(110, 10, 99),
+            sample_of_ms(110, 10, 99),
             "copy 91 %",
             "9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy",
         ),
         // This reading is slower, but most of its time is still the copy.
-        ("rust/read/memchr", warm, took_ms(160, 60, 99), "copy", "copy out of the page cache"),
-        ("command/wc -l", warm, took_ms(150, 45, 100), "copy", "copy out of the page cache"),
-        ("command/awk 'END{print NR}'", warm, took_ms(3000, 2800, 150), "processing", "own code"),
-        ("rust/mmap/avx512", warm, with_faults(900, took_ms(55, 54, 1)), "memory 91 %", "memory"),
+        ("rust/read/memchr", warm, sample_of_ms(160, 60, 99), "copy", "copy out of the page cache"),
+        ("command/wc -l", warm, sample_of_ms(150, 45, 100), "copy", "copy out of the page cache"),
+        ("command/awk 'END{print NR}'", warm, sample_of_ms(3000, 2800, 150), "processing", "own code"),
+        ("rust/mmap/avx512", warm, with_faults(900, sample_of_ms(55, 54, 1)), "memory 91 %", "memory"),
         // A mapping of small folios.
-        ("rust/mmap/avx512", warm, with_faults(244_000, took_ms(300, 60, 240)), "faults", "80 % page faults"),
+        (
+            "rust/mmap/avx512",
+            warm,
+            with_faults(244_000, sample_of_ms(300, 60, 240)),
+            "faults",
+            "80 % page faults",
+        ),
         (
             "rust/read/avx512",
             cold,
-            with_device_bytes(FILE_BYTES, took_ms(430, 40, 160)),
+            with_device_bytes(FILE_BYTES, sample_of_ms(430, 40, 160)),
             "device 93 %",
             "the device",
         ),
         // Neither the device nor the processor works.
-        ("rust/read/avx512", cold, took_ms(5000, 30, 100), "latency", "an idle processor and an idle device"),
-        ("rust/read/avx512", warm, took_ms(5000, 30, 100), "latency", "an idle processor and an idle device"),
+        (
+            "rust/read/avx512",
+            cold,
+            sample_of_ms(5000, 30, 100),
+            "latency",
+            "an idle processor and an idle device",
+        ),
+        (
+            "rust/read/avx512",
+            warm,
+            sample_of_ms(5000, 30, 100),
+            "latency",
+            "an idle processor and an idle device",
+        ),
     ] {
         let mut record = machine_record();
         let read = add(&mut record, name, state, Cache::Through, reading);
         let judged = verdict_on(&record, read);
-        assert!(judged.stops_at().starts_with(right), "{name}: {judged:?}");
+        assert!(judged.short_cause().starts_with(right), "{name}: {judged:?}");
         assert_sentence(&judged, said);
     }
 }
@@ -209,8 +230,14 @@ fn the_copy_rate_of_small_files_is_that_of_opening_them() {
         let mut record = machine_record();
         record.targets[TargetIndex::new(0)].kind =
             TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
-        add(&mut record, "rust/opens", CacheState::Warm, Cache::None, took_ms(opens_ms, 1, opens_ms - 1));
-        let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=65536", took_ms(105, 6, 99));
+        add(
+            &mut record,
+            "rust/opens",
+            CacheState::Warm,
+            Cache::None,
+            sample_of_ms(opens_ms, 1, opens_ms - 1),
+        );
+        let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=65536", sample_of_ms(105, 6, 99));
         assert_eq!(verdict_on(&record, read).verdict, right, "{opens_ms} ms of 100");
     }
 }
@@ -219,39 +246,40 @@ fn the_copy_rate_of_small_files_is_that_of_opening_them() {
 fn a_walk_is_limited_by_the_kernels_search_its_own_code_or_the_device() {
     let (warm, cold) = (CacheState::Warm, CacheState::Cold);
     for (state, reading, stops_at, said) in [
-        (warm, took_ms(100, 20, 75), "metadata", "the kernel's search for names and inodes"),
+        (warm, sample_of_ms(100, 20, 75), "metadata", "the kernel's search for names and inodes"),
         (
             cold,
-            with_device_bytes(8192, took_ms(100, 20, 75)),
+            with_device_bytes(8192, sample_of_ms(100, 20, 75)),
             "metadata",
             "the kernel's search for names and inodes",
         ),
-        (warm, took_ms(100, 80, 15), "processing", ""),
-        (cold, with_device_bytes(8192, took_ms(100, 5, 10)), "unknown", "the tables of its file system"),
+        (warm, sample_of_ms(100, 80, 15), "processing", ""),
+        (cold, with_device_bytes(8192, sample_of_ms(100, 5, 10)), "unknown", "the tables of its file system"),
     ] {
         let mut record = machine_record();
         let walk = add(&mut record, "rust/names-readdir", state, Cache::Through, reading);
         record.trials[TrialIndex::new(walk)].trial.work = Work::Names;
         let judged = verdict_on(&record, walk);
-        assert!(judged.stops_at().starts_with(stops_at), "{state}: {judged:?}");
+        assert!(judged.short_cause().starts_with(stops_at), "{state}: {judged:?}");
         assert!(judged.sentence.contains(said), "{state}: {}", judged.sentence);
         assert!(judged.limit.is_none(), "limits of bytes do not apply: {judged:?}");
     }
 }
 
-/// An archive that decodes to three times its size, at 3 GB/s at most.
+/// The record of a machine and of an archive that decodes to three times its size, at 3 GB/s at
+/// most.
 fn archive_record() -> Record {
     let mut record = machine_record();
     let answer = Answer { bytes: Some(3 * FILE_BYTES), ..Answer::default() };
     record.targets[TargetIndex::new(0)].decoded =
-        Some(Decoded { archive: Archive::Gzip, digest: String::new(), answer });
-    add_decoder(&mut record, "rust/decoder", Cache::None, took_ms(1000, 1000, 0));
+        Some(DecodedContent { archive: Archive::Gzip, digest: String::new(), answer });
+    add_decoder(&mut record, "rust/decoder", Cache::None, sample_of_ms(1000, 1000, 0));
     record
 }
 
 fn add_decoder(record: &mut Record, name: &str, cache: Cache, reading: Sample) -> usize {
     let index = add(record, name, CacheState::Warm, cache, reading);
-    record.trials[TrialIndex::new(index)].trial.decodes = Some(Archive::Gzip);
+    record.trials[TrialIndex::new(index)].trial.decoded_format = Some(Archive::Gzip);
     index
 }
 
@@ -260,14 +288,19 @@ fn a_trial_near_the_fastest_decoder_is_limited_by_decoding() {
     let mut record = archive_record();
     let limit = limits(&record).into_iter().find(|limit| limit.kind == LimitKind::Decoding).unwrap();
     assert_eq!((limit.value, limit.unit), (3_000_000_000, LimitUnit::BytesPerSecond));
-    let whole = add_decoder(&mut record, "rust/gzip-libdeflate", Cache::Through, took_ms(1030, 950, 80));
+    let whole = add_decoder(&mut record, "rust/gzip-libdeflate", Cache::Through, sample_of_ms(1030, 950, 80));
     let said = "stopped by decoding: 2.91 GB/s is 97 % of the 3.00 GB/s that rust/decoder showed";
     assert_verdict(&record, whole, "decoding 97 %", said);
     for (name, reading, right, why) in [
-        ("rust/gzip", took_ms(1800, 1700, 100), Verdict::Decoding, "most of its time is what decoding takes"),
+        (
+            "rust/gzip",
+            sample_of_ms(1800, 1700, 100),
+            Verdict::Decoding,
+            "most of its time is what decoding takes",
+        ),
         (
             "java/gzip",
-            took_ms(5000, 4900, 100),
+            sample_of_ms(5000, 4900, 100),
             Verdict::Processing { faster_scan: None },
             "its own code takes longer",
         ),
@@ -276,43 +309,43 @@ fn a_trial_near_the_fastest_decoder_is_limited_by_decoding() {
         assert_eq!(verdict_on(&record, slower).verdict, right, "{why}");
     }
     // The decoding limit does not apply to a reading of the same file as plain bytes.
-    let plain = add_warm(&mut record, "rust/read/scalar", took_ms(500, 400, 99));
+    let plain = add_warm(&mut record, "rust/read/scalar", sample_of_ms(500, 400, 99));
     assert!(verdict_on(&record, plain).limit.unwrap().kind != LimitKind::Decoding);
 }
 
 #[test]
 fn two_threads_have_their_own_memory_limit() {
     let mut record = machine_record();
-    let two = add_warm(&mut record, "rust/mmap/avx512@threads=2", took_ms(33, 62, 1));
+    let two = add_warm(&mut record, "rust/mmap/avx512@threads=2", sample_of_ms(33, 62, 1));
     assert_eq!(verdict_on(&record, two).verdict, Verdict::Memory);
-    let slow = add_warm(&mut record, "rust/mmap/x@threads=2", took_ms(55, 108, 1));
+    let slow = add_warm(&mut record, "rust/mmap/x@threads=2", sample_of_ms(55, 108, 1));
     assert!(matches!(verdict_on(&record, slow).verdict, Verdict::Processing { .. }));
 }
 
 #[test]
 fn a_slow_scan_is_limited_by_processing_and_the_faster_scan_is_named() {
     let mut record = machine_record();
-    let slow = add_warm(&mut record, "rust/mmap/scalar", took_ms(500, 495, 5));
+    let slow = add_warm(&mut record, "rust/mmap/scalar", sample_of_ms(500, 495, 5));
     assert_eq!(verdict_on(&record, slow).verdict, Verdict::Processing { faster_scan: None });
-    add_warm(&mut record, "rust/mmap/avx2", took_ms(100, 95, 5));
-    add_warm(&mut record, "rust/mmap/avx512", took_ms(62, 60, 2));
+    add_warm(&mut record, "rust/mmap/avx2", sample_of_ms(100, 95, 5));
+    add_warm(&mut record, "rust/mmap/avx512", sample_of_ms(62, 60, 2));
     let judged = verdict_on(&record, slow);
     let Verdict::Processing { faster_scan: Some(remedy) } = &judged.verdict else { panic!("{judged:?}") };
-    assert_eq!((remedy.name.as_str(), remedy.times.round()), ("rust/mmap/avx512", 8.0));
-    assert_eq!(judged.stops_at(), "processing, 8.1× by scan");
+    assert_eq!((remedy.name.as_str(), remedy.speed_ratio.round()), ("rust/mmap/avx512", 8.0));
+    assert_eq!(judged.short_cause(), "processing, 8.1× by scan");
 }
 
 #[test]
 fn a_mixed_verdict_shows_the_shares_of_the_time() {
     let mut record = machine_record();
-    let open = add_warm(&mut record, "command/cat", took_ms(1000, 300, 300));
+    let open = add_warm(&mut record, "command/cat", sample_of_ms(1000, 300, 300));
     let judged = verdict_on(&record, open);
     let Verdict::Mixed { shares } = &judged.verdict else { panic!("{judged:?}") };
-    assert_eq!(shares[0], (TimeShare::Waiting, 0.4));
+    assert_eq!(shares[0], (TimePart::Waiting, 0.4));
     assert!((shares.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
 }
 
-/// A machine on which the compute-only controls take `times` as long, because they get a processor
+/// The record of a machine on which all controls take `times` as long, because they get a processor
 /// for only a part of the time.
 fn busy_machine_record(times: u64) -> Record {
     let mut record = machine_record();
@@ -325,12 +358,12 @@ fn busy_machine_record(times: u64) -> Record {
 #[test]
 fn a_reading_that_mostly_waits_for_a_processor_is_limited_by_the_scheduler() {
     let mut record = busy_machine_record(4);
-    let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 240, 5));
+    let scan = add_warm(&mut record, "rust/mmap/scalar", sample_of_ms(1000, 240, 5));
     for (quota, words) in [(None, "others use them;"), (Some(0.25), "quota of 0.25")] {
         record.header.machine.cpu_quota = quota;
         let judged = verdict_on(&record, scan);
         let is_right = matches!(judged.verdict, Verdict::Scheduler { quota: had, .. } if had == quota);
-        assert!(is_right && judged.stops_at().starts_with("scheduler 7"), "{judged:?}");
+        assert!(is_right && judged.short_cause().starts_with("scheduler 7"), "{judged:?}");
         assert_sentence(&judged, words);
     }
 }
@@ -339,9 +372,9 @@ fn a_reading_that_mostly_waits_for_a_processor_is_limited_by_the_scheduler() {
 fn waiting_for_busy_processors_is_not_called_latency() {
     // The reading gets a processor for half of the time, like every other process.
     let mut record = busy_machine_record(2);
-    let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 480, 5));
+    let scan = add_warm(&mut record, "rust/mmap/scalar", sample_of_ms(1000, 480, 5));
     assert_verdict(&record, scan, "processing", "waiting for a processor");
-    let waits = add_warm(&mut record, "rust/read/x", took_ms(1000, 50, 50));
+    let waits = add_warm(&mut record, "rust/read/x", sample_of_ms(1000, 50, 50));
     assert_eq!(verdict_on(&record, waits).verdict, Verdict::Latency);
 }
 
@@ -351,32 +384,33 @@ fn a_busy_machine_is_detected_by_the_control_and_without_one_by_the_kernel_s_cou
     for kind in kinds {
         let mut record = busy_machine_record(4);
         record.targets[TargetIndex::new(0)].kind = kind;
-        let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 240, 5));
+        let scan = add_warm(&mut record, "rust/mmap/scalar", sample_of_ms(1000, 240, 5));
         assert!(
-            stops_at(&record, scan).starts_with("scheduler 7"),
+            short_cause(&record, scan).starts_with("scheduler 7"),
             "{:?}",
             record.targets[TargetIndex::new(0)].kind
         );
         // The cold state has no control that only computes.
         let (wall_ns, delayed_ns) = (Some(10_000 * NS_PER_MS), Some(7000 * NS_PER_MS));
         let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };
-        let waits = add_cold(&mut record, "rust/read/scalar", Sample { turn, ..took_ms(10_000, 2400, 50) });
-        assert!(stops_at(&record, waits).starts_with("scheduler 70"), "{:?}", verdict_on(&record, waits));
+        let waits =
+            add_cold(&mut record, "rust/read/scalar", Sample { turn, ..sample_of_ms(10_000, 2400, 50) });
+        assert!(short_cause(&record, waits).starts_with("scheduler 70"), "{:?}", verdict_on(&record, waits));
     }
 }
 
 #[test]
 fn threads_wait_for_each_other_if_one_thread_alone_does_not_wait() {
     let mut record = machine_record();
-    let several = add_warm(&mut record, "rust/pread/x@threads=2", took_ms(1000, 200, 200));
+    let several = add_warm(&mut record, "rust/pread/x@threads=2", sample_of_ms(1000, 200, 200));
     assert_eq!(verdict_on(&record, several).verdict, Verdict::Latency, "nothing shows it");
-    add_warm(&mut record, "rust/mmap/x@threads=1", took_ms(500, 490, 5));
+    add_warm(&mut record, "rust/mmap/x@threads=1", sample_of_ms(500, 490, 5));
     assert_eq!(verdict_on(&record, several).verdict, Verdict::Latency, "another method shows nothing");
-    add_warm(&mut record, "rust/pread/x@threads=1", took_ms(500, 200, 295));
+    add_warm(&mut record, "rust/pread/x@threads=1", sample_of_ms(500, 200, 295));
     let judged = verdict_on(&record, several);
-    let alone = Remedy { name: "rust/pread/x@threads=1".to_owned(), times: 2.0 };
+    let alone = Remedy { name: "rust/pread/x@threads=1".to_owned(), speed_ratio: 2.0 };
     assert_eq!(
-        (judged.stops_at().as_str(), judged.verdict),
+        (judged.short_cause().as_str(), judged.verdict),
         ("lock", Verdict::Lock { single_thread: alone })
     );
 }
@@ -396,8 +430,8 @@ fn missing_meters_are_reported_and_no_verdict_is_guessed() {
 #[test]
 fn a_trial_that_is_not_clearly_faster_is_no_remedy() {
     let mut record = machine_record();
-    let slow = add_warm(&mut record, "rust/mmap/scalar", took_ms(500, 495, 5));
-    let faster = add_warm(&mut record, "rust/mmap/avx2", took_ms(460, 455, 5));
+    let slow = add_warm(&mut record, "rust/mmap/scalar", sample_of_ms(500, 495, 5));
+    let faster = add_warm(&mut record, "rust/mmap/avx2", sample_of_ms(460, 455, 5));
     set_wall_times(&mut record, faster, [460, 700, 410, 620, 450]);
     assert_verdict(&record, slow, "processing", "no other scan of this method was faster beyond doubt");
     set_wall_times(&mut record, faster, [460, 470, 410, 440, 450]);
@@ -407,15 +441,15 @@ fn a_trial_that_is_not_clearly_faster_is_no_remedy() {
 #[test]
 fn the_total_rate_of_several_readers_is_compared_with_the_limits() {
     let mut record = machine_record();
-    let two = add_warm(&mut record, "java/BufferedReader@readers=2", took_ms(110, 20, 198));
+    let two = add_warm(&mut record, "java/BufferedReader@readers=2", sample_of_ms(110, 20, 198));
     let judged = verdict_on(&record, two);
     assert_sentence(&judged, "18.2 GB/s");
     assert_eq!(judged.verdict, Verdict::Copy, "{judged:?}");
-    assert!((judged.parts.unwrap().share_of(TimeShare::Copy) - 0.9).abs() < 0.01, "{judged:?}");
+    assert!((judged.parts.unwrap().share_of(TimePart::Copy) - 0.9).abs() < 0.01, "{judged:?}");
 }
 
 /// Readings in which any meter may be missing.
-fn readings() -> impl Strategy<Value = Sample> {
+fn any_reading() -> impl Strategy<Value = Sample> {
     let cpu_ns = || proptest::option::of((0u64..20_000).prop_map(|ms| ms * NS_PER_MS));
     let (bytes, faults) = (proptest::option::of(0u64..2 * FILE_BYTES), proptest::option::of(0u64..300_000));
     (1u64..10_000, cpu_ns(), cpu_ns(), bytes, faults).prop_map(
@@ -433,7 +467,7 @@ fn readings() -> impl Strategy<Value = Sample> {
 proptest! {
     #[test]
     fn parts_add_up_and_shares_stay_in_range_unless_the_verdict_says_so(
-        readings in proptest::collection::vec((readings(), 0usize..5, any::<bool>()), 1..8),
+        readings in proptest::collection::vec((any_reading(), 0usize..5, any::<bool>()), 1..8),
         with_limits in any::<bool>(),
     ) {
         let mut record = if with_limits { machine_record() } else { record(None) };
@@ -446,7 +480,7 @@ proptest! {
         let limits = limits(&record);
         for trial in record.trials.iter().filter(|it| !it.trial.is_control()) {
             let judged = judge_with(&record, &limits, trial).unwrap();
-            prop_assert!(!judged.sentence.is_empty() && !judged.stops_at().is_empty());
+            prop_assert!(!judged.sentence.is_empty() && !judged.short_cause().is_empty());
             if let Some(parts) = judged.parts {
                 let shares = parts.largest_first();
                 prop_assert!(shares.iter().all(|(_, share)| (0.0..=1.0).contains(share)), "{parts:?}");

@@ -12,7 +12,7 @@ fn server_record(http: Http) -> Record {
 }
 
 /// Adds a trial that reads from a server, with the first byte after this time.
-fn add_requested(record: &mut Record, name: &str, wall_ms: u64, first_byte_ms: Option<u64>) -> usize {
+fn add_server_trial(record: &mut Record, name: &str, wall_ms: u64, first_byte_ms: Option<u64>) -> usize {
     let first_byte_ns = first_byte_ms.map(|ms| ms * NS_PER_MS);
     let request = RequestMeters { first_byte_ns, ..RequestMeters::default() };
     let reading = |round: u64| Sample {
@@ -35,8 +35,8 @@ fn a_reading_that_waits_for_a_server_is_limited_by_the_server_in_every_state() {
         (foreign, CacheState::Unknown, "server or network", network),
     ] {
         let mut record = server_record(http);
-        let waits = add(&mut record, "rust/http", state, Cache::Through, took_ms(100, 20, 20));
-        let works = add(&mut record, "rust/http/scalar", state, Cache::Through, took_ms(100, 80, 10));
+        let waits = add(&mut record, "rust/http", state, Cache::Through, sample_of_ms(100, 20, 20));
+        let works = add(&mut record, "rust/http/scalar", state, Cache::Through, sample_of_ms(100, 80, 10));
         assert_verdict(&record, waits, right, &format!("stopped by waiting for the {server}"));
         assert_verdict(&record, waits, right, "; of its time 60 % waiting");
         assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
@@ -46,19 +46,19 @@ fn a_reading_that_waits_for_a_server_is_limited_by_the_server_in_every_state() {
 #[test]
 fn a_first_byte_that_takes_most_of_the_time_limits_the_reading() {
     let mut record = server_record(Http::Own);
-    let late = add_requested(&mut record, "rust/http", 100, Some(60));
-    let soon = add_requested(&mut record, "rust/http/scalar", 100, Some(40));
-    let unknown = add_requested(&mut record, "rust/http/iterator", 100, None);
+    let late = add_server_trial(&mut record, "rust/http", 100, Some(60));
+    let soon = add_server_trial(&mut record, "rust/http/scalar", 100, Some(40));
+    let unknown = add_server_trial(&mut record, "rust/http/iterator", 100, None);
     assert_verdict(&record, late, "first byte 60 %", "which takes 60 % of the time");
-    assert_eq!([soon, unknown].map(|trial| stops_at(&record, trial)), ["server", "server"]);
+    assert_eq!([soon, unknown].map(|trial| short_cause(&record, trial)), ["server", "server"]);
 }
 
 #[test]
 fn a_single_connection_is_the_limit_if_several_are_faster() {
     let mut record = server_record(Http::Own);
-    let one = add_requested(&mut record, "rust/http", 400, Some(1));
-    let four = add_requested(&mut record, "rust/http-ranged@concurrency=4", 110, Some(1));
-    let eight = add_requested(&mut record, "rust/http-ranged@concurrency=8", 110, Some(1));
+    let one = add_server_trial(&mut record, "rust/http", 400, Some(1));
+    let four = add_server_trial(&mut record, "rust/http-ranged@concurrency=4", 110, Some(1));
+    let eight = add_server_trial(&mut record, "rust/http-ranged@concurrency=8", 110, Some(1));
     assert_verdict(
         &record,
         one,
@@ -66,19 +66,19 @@ fn a_single_connection_is_the_limit_if_several_are_faster() {
         "one connection brings; with more, rust/http-ranged@",
     );
     // More than four connections are not faster.
-    assert_eq!([four, eight].map(|trial| stops_at(&record, trial)), ["server", "server"]);
+    assert_eq!([four, eight].map(|trial| short_cause(&record, trial)), ["server", "server"]);
 }
 
 #[test]
 fn a_rate_near_that_of_the_interface_is_limited_by_the_link() {
     let mut record = server_record(Http::Foreign { software: None, etag: None, last_modified: None });
     let size_bytes = record.targets[TargetIndex::new(0)].size_bytes;
-    let near = add_requested(&mut record, "rust/http", 100, Some(1));
-    let far = add_requested(&mut record, "rust/http/scalar", 200, Some(1));
+    let near = add_server_trial(&mut record, "rust/http", 100, Some(1));
+    let far = add_server_trial(&mut record, "rust/http/scalar", 200, Some(1));
     // The reading reaches nine tenths of the link's rate.
-    record.add(limit(LimitKind::Link, "eth0", size_bytes * 10 * 10 / 9));
+    record.add(limit_line(LimitKind::Link, "eth0", size_bytes * 10 * 10 / 9));
     assert_verdict(&record, near, "link 90 %", "that eth0 showed");
-    assert_eq!(stops_at(&record, far), "server or network");
+    assert_eq!(short_cause(&record, far), "server or network");
 }
 
 /// Adds a reading of 100 ms from a server, with these CPU times and this wait for a processor.
@@ -86,7 +86,7 @@ fn add_busy(record: &mut Record, name: &str, [user_ms, system_ms, delayed_ms]: [
     // The turn takes twice as long as the reading, because of work that is not timed.
     let (wall_ns, delayed_ns) = (Some(200 * NS_PER_MS), Some(delayed_ms * 2 * NS_PER_MS));
     let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };
-    let reading = Sample { turn, ..took_ms(100, user_ms, system_ms) };
+    let reading = Sample { turn, ..sample_of_ms(100, user_ms, system_ms) };
     add(record, name, CacheState::Unknown, Cache::Through, reading)
 }
 
@@ -100,7 +100,7 @@ fn a_reading_that_runs_or_waits_for_a_processor_nearly_all_the_time_is_limited_b
     assert_verdict(&record, works, "processors 90 %", "it is at 90 % of what it gets of them;");
     assert_verdict(&record, queues, "processors 90 %", "65 % waiting for a processor");
     assert!(matches!(verdict_on(&record, half).verdict, Verdict::Mixed { .. }));
-    assert_eq!(stops_at(&record, waits), "server");
+    assert_eq!(short_cause(&record, waits), "server");
 }
 
 #[test]
@@ -110,5 +110,5 @@ fn a_reading_that_uses_a_whole_quota_is_limited_by_it_even_if_its_wait_was_not_c
     let command = add_busy(&mut record, "command/curl", [10, 15, 0]);
     let idle = add_busy(&mut record, "command/wget", [5, 5, 0]);
     assert_verdict(&record, command, "processors 100 %", "a quota of 0.25;");
-    assert_eq!(stops_at(&record, idle), "server");
+    assert_eq!(short_cause(&record, idle), "server");
 }

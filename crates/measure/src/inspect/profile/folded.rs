@@ -31,11 +31,11 @@ impl FoldedStacks {
         *self.0.entry(frames).or_default() += times;
     }
 
-    pub fn samples(&self) -> u64 {
+    pub fn sample_count(&self) -> u64 {
         self.0.values().sum()
     }
 
-    pub(super) fn samples_with_frame(&self, frame: &str) -> u64 {
+    pub(super) fn sample_count_with_frame(&self, frame: &str) -> u64 {
         let holds = |frames: &[String]| frames.iter().skip(1).any(|name| name == frame);
         self.0.iter().filter(|(frames, _)| holds(frames)).map(|(_, times)| times).sum()
     }
@@ -54,7 +54,7 @@ impl FoldedStacks {
         }
         let mut hottest: Vec<(&str, u64)> = by_name.into_iter().collect();
         hottest.sort_by_key(|&(name, times)| (std::cmp::Reverse(times), name));
-        let all = self.samples().max(1) as f64;
+        let all = self.sample_count().max(1) as f64;
         let hot = |(name, times): (&str, u64)| HotSpot { name: name.to_owned(), share: times as f64 / all };
         hottest.into_iter().take(most).map(hot).collect()
     }
@@ -98,7 +98,7 @@ mod tests {
         folded.add(["main", "read"], 3);
         let stacks: Vec<(String, u64)> = folded.stacks().map(|(it, times)| (it.join(";"), times)).collect();
         assert_eq!(stacks, [("main".to_owned(), 1), ("main;read".to_owned(), 5)]);
-        assert_eq!(folded.samples(), 6);
+        assert_eq!(folded.sample_count(), 6);
     }
 
     #[test]

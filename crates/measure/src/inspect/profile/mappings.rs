@@ -13,7 +13,7 @@ impl Mappings {
         }
     }
 
-    /// A new mapping replaces those that it overlaps.
+    /// Adds a mapping, and removes the parts of older mappings that it overlaps.
     pub(super) fn add_mapping(&mut self, pid: u32, new: CodeMapping) {
         let mappings = self.0.entry(pid).or_default();
         let mut kept: Vec<CodeMapping> = Vec::with_capacity(mappings.len() + 2);

@@ -17,9 +17,9 @@ pub use picture::svg;
 pub use symbols::RuntimeMaps;
 
 use readlab_protocol::{MAP_VARIABLE, MAP_VARIABLE_PREFIX};
-use readlab_system::folder::scratch::{ScratchNote, own_perf_map};
-use readlab_system::perf::{Event, SAMPLES_PER_S, kernel_symbols_are_readable};
-use readlab_system::program::Additions;
+use readlab_system::folder::scratch::{ScratchNote, pid_named_perf_map};
+use readlab_system::perf::{SAMPLES_PER_S, SamplingEvent, kernel_symbols_are_readable};
+use readlab_system::program::CommandLineAdditions;
 use sampling::StackSampling;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -27,21 +27,25 @@ use symbols::{UNMAPPED_CODE, UNNAMED_CODE};
 
 /// Environment variables with which a runtime writes the names of the code that it compiles, and
 /// the file to which it writes them.
-pub fn naming_additions() -> Additions {
-    Additions { env: symbols::naming_variables(), creates: Some(own_perf_map()), ..Additions::default() }
+pub fn naming_additions() -> CommandLineAdditions {
+    CommandLineAdditions {
+        env: symbols::naming_variables(),
+        created_file: Some(pid_named_perf_map()),
+        ..CommandLineAdditions::default()
+    }
 }
 
 /// The same additions for contenders that start commands: the contender passes them on to each
 /// command that it starts itself. Programs that a shell starts do not get them.
-pub fn naming_additions_for_commands() -> Additions {
+pub fn naming_additions_for_commands() -> CommandLineAdditions {
     let of_command = |(name, value): (OsString, OsString)| {
         let mut prefixed = OsString::from(MAP_VARIABLE_PREFIX);
         prefixed.push(name);
         (prefixed, value)
     };
     let mut env: Vec<_> = symbols::naming_variables().into_iter().map(of_command).collect();
-    env.push((MAP_VARIABLE.into(), own_perf_map().before));
-    Additions { env, ..Additions::default() }
+    env.push((MAP_VARIABLE.into(), pid_named_perf_map().before_pid));
+    CommandLineAdditions { env, ..CommandLineAdditions::default() }
 }
 
 pub fn can_sample() -> Result<(), String> {
@@ -52,7 +56,7 @@ pub fn can_sample() -> Result<(), String> {
 #[derive(Debug)]
 pub struct Profiling {
     sampling: StackSampling,
-    /// Kept as long as a map that a runtime may have written is not removed.
+    /// Kept until the map that a runtime may have written is removed.
     scratch_note: Option<ScratchNote>,
 }
 
@@ -74,7 +78,7 @@ pub struct Profile {
     pub how: String,
     /// Parts of the profile that are missing, each with the reason and, if there is one, the
     /// command that helps.
-    pub blind: Vec<String>,
+    pub blind_spots: Vec<String>,
 }
 
 impl Profiling {
@@ -95,14 +99,14 @@ impl Profiling {
         self.sampling.count_from_now();
     }
 
-    pub fn samples(&self) -> u64 {
+    pub fn sample_count(&self) -> u64 {
         self.sampling.counted_samples()
     }
 
     pub fn end(self) -> UnnamedProfile {
         let event = match self.sampling.event {
-            Event::Cycles => "processor cycles",
-            Event::CpuClock => "processor time by the kernel's clock",
+            SamplingEvent::Cycles => "processor cycles",
+            SamplingEvent::CpuClock => "processor time by the kernel's clock",
         };
         let sees_kernel = self.sampling.sees_kernel;
         let with = if sees_kernel { "user and kernel mode" } else { "user mode only" };
@@ -125,13 +129,14 @@ impl UnnamedProfile {
             folded.add(std::iter::once(thread.as_str()).chain(named), *times);
         }
         let blind = self.blind_spots(&folded);
-        Profile { folded, how: self.how, blind }
+        Profile { folded, how: self.how, blind_spots: blind }
     }
 
     fn blind_spots(&self, folded: &FoldedStacks) -> Vec<String> {
-        let samples = folded.samples().max(1);
+        let samples = folded.sample_count().max(1);
         let of_all = |part: u64| format!("{} % of the samples", (part * 100).div_ceil(samples));
-        let holding = |frame| Some(folded.samples_with_frame(frame)).filter(|part| *part > 0).map(of_all);
+        let holding =
+            |frame| Some(folded.sample_count_with_frame(frame)).filter(|part| *part > 0).map(of_all);
         let kernel = if !self.sees_kernel {
             Some("the kernel's part is not seen: `sudo sysctl kernel.perf_event_paranoid=1` allows it")
         } else if !kernel_symbols_are_readable() {

@@ -8,7 +8,7 @@ use super::mappings::Mappings;
 use super::symbols::Frame;
 use super::unwind::StackWalker;
 use readlab_system::clock::monotonic_ns;
-use readlab_system::perf::{Event, StackEvent, StackRecord, StackSample, StackSampler};
+use readlab_system::perf::{PerfRecord, PerfRecordBody, SamplingEvent, StackSample, StackSampler};
 use readlab_system::process::{CodeMapping, thread_name, threads};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct SampledStacks {
 
 #[derive(Debug)]
 pub(super) struct StackSampling {
-    pub(super) event: Event,
+    pub(super) event: SamplingEvent,
     /// Whether frames of the kernel are sampled.
     pub(super) sees_kernel: bool,
     shared: Arc<SharedState>,
@@ -53,10 +53,10 @@ impl StackSampling {
     /// counted yet.
     pub(super) fn start(pid: u32) -> Result<StackSampling, String> {
         let sampler = StackSampler::open(pid)?;
-        let (event, sees_kernel) = (sampler.event(), sampler.sees_kernel());
+        let (event, sees_kernel) = (sampler.event(), sampler.has_kernel_frames());
         let shared =
             Arc::new(SharedState { count_from_ns: AtomicU64::new(u64::MAX), ..SharedState::default() });
-        let collector = Collector::start(pid, Arc::clone(&shared));
+        let collector = StackCollector::start(pid, Arc::clone(&shared));
         let thread = std::thread::Builder::new()
             .name("stacks".to_owned())
             .spawn(move || collector.collect(sampler))
@@ -90,39 +90,46 @@ impl Drop for StackSampling {
 }
 
 /// Puts records in order of time and counts stacks.
-struct Collector {
+struct StackCollector {
     mappings: Mappings,
     walker: StackWalker,
-    names: HashMap<u32, String>,
-    pending: Vec<StackRecord>,
+    thread_names: HashMap<u32, String>,
+    pending: Vec<PerfRecord>,
     sampled: SampledStacks,
     shared: Arc<SharedState>,
 }
 
-impl Collector {
+impl StackCollector {
     /// Starts with the mappings and threads that the process has now.
-    fn start(pid: u32, shared: Arc<SharedState>) -> Collector {
+    fn start(pid: u32, shared: Arc<SharedState>) -> StackCollector {
         let mut mappings = Mappings::default();
         mappings.read(pid);
         let name = |thread| Some((thread, thread_name(pid, thread)?));
         let names = threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
         let pids = BTreeSet::from([pid]);
         let sampled = SampledStacks { stacks: BTreeMap::new(), pids, lost_samples: 0, cut_samples: 0 };
-        Collector { mappings, walker: StackWalker::new(), names, pending: Vec::new(), sampled, shared }
+        StackCollector {
+            mappings,
+            walker: StackWalker::new(),
+            thread_names: names,
+            pending: Vec::new(),
+            sampled,
+            shared,
+        }
     }
 
     fn collect(mut self, mut sampler: StackSampler) -> SampledStacks {
         loop {
             sampler.wait(READER_SLEEP_MAX);
             let last = self.shared.is_stopping.load(Ordering::Relaxed);
-            // All records from before this time are in the rings. Records that arrive while the
-            // rings are drained may be read from one ring and not yet from another.
+            // All records from before this time are in the rings now, so only these are processed.
+            // Later records may be read from one ring and not yet from another.
             let before_ns = if last { u64::MAX } else { monotonic_ns() };
             let drained = sampler.drain();
             let counting = self.shared.count_from_ns.load(Ordering::Relaxed) != u64::MAX;
             self.sampled.lost_samples += if counting { drained.lost } else { 0 };
             self.pending.extend(drained.records);
-            self.take_until(before_ns);
+            self.process_records_until(before_ns);
             if last {
                 return self.sampled;
             }
@@ -130,44 +137,46 @@ impl Collector {
     }
 
     /// Counts the records up to a time, in the order of their times.
-    fn take_until(&mut self, before_ns: u64) {
+    fn process_records_until(&mut self, before_ns: u64) {
         self.pending.sort_by_key(|record| record.time_ns);
         let ready = self.pending.partition_point(|record| record.time_ns <= before_ns);
-        let ready: Vec<StackRecord> = self.pending.drain(..ready).collect();
+        let ready: Vec<PerfRecord> = self.pending.drain(..ready).collect();
         for record in ready {
-            self.take(record);
+            self.process_record(record);
         }
     }
 
-    fn take(&mut self, record: StackRecord) {
-        let StackRecord { pid, tid, time_ns, .. } = record;
+    fn process_record(&mut self, record: PerfRecord) {
+        let PerfRecord { pid, tid, time_ns, .. } = record;
         match record.body {
-            StackEvent::Sample(sample) if time_ns >= self.shared.count_from_ns.load(Ordering::Relaxed) => {
-                self.count(pid, tid, &sample);
+            PerfRecordBody::Sample(sample)
+                if time_ns >= self.shared.count_from_ns.load(Ordering::Relaxed) =>
+            {
+                self.count_sample(pid, tid, &sample);
             }
-            StackEvent::Sample(_) => {}
-            StackEvent::Map { start, end, offset, path } => {
+            PerfRecordBody::Sample(_) => {}
+            PerfRecordBody::Map { start, end, offset, path } => {
                 self.mappings.add_mapping(pid, CodeMapping::with_name(start, end, offset, &path));
                 self.walker.forget_process(pid);
             }
-            StackEvent::Comm { name, is_exec } => {
-                self.names.insert(tid, String::from_utf8_lossy(&name).into_owned());
+            PerfRecordBody::Comm { name, is_exec } => {
+                self.thread_names.insert(tid, String::from_utf8_lossy(&name).into_owned());
                 if is_exec {
                     self.mappings.forget_process(pid);
                     self.walker.forget_process(pid);
                 }
             }
-            StackEvent::Fork { parent, parent_tid } => {
+            PerfRecordBody::Fork { parent, parent_tid } => {
                 self.mappings.copy_to_child(parent, pid);
                 self.sampled.pids.insert(pid);
-                if let Some(name) = self.names.get(&parent_tid).cloned() {
-                    self.names.insert(tid, name);
+                if let Some(name) = self.thread_names.get(&parent_tid).cloned() {
+                    self.thread_names.insert(tid, name);
                 }
             }
         }
     }
 
-    fn count(&mut self, pid: u32, tid: u32, sample: &StackSample) {
+    fn count_sample(&mut self, pid: u32, tid: u32, sample: &StackSample) {
         let (user, whole) = self.walker.walk(pid, self.mappings.of_process(pid), sample);
         self.sampled.cut_samples += u64::from(!whole);
         let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
@@ -178,9 +187,9 @@ impl Collector {
             None => Frame::Unmapped(pid, address),
         });
         let mut frames: Vec<Frame> =
-            sample.kernel.iter().map(|&address| Frame::Kernel(address)).chain(of_user).collect();
+            sample.kernel_frames.iter().map(|&address| Frame::Kernel(address)).chain(of_user).collect();
         frames.reverse();
-        let name = self.names.get(&tid).cloned().unwrap_or_default();
+        let name = self.thread_names.get(&tid).cloned().unwrap_or_default();
         *self.sampled.stacks.entry((name, frames)).or_default() += 1;
         self.shared.counted_samples.fetch_add(1, Ordering::Relaxed);
     }
@@ -191,28 +200,28 @@ mod tests {
     use super::*;
     use readlab_system::perf::Registers;
 
-    fn collector() -> Collector {
-        Collector::start(u32::MAX, Arc::default())
+    fn collector() -> StackCollector {
+        StackCollector::start(u32::MAX, Arc::default())
     }
 
-    fn record(time_ns: u64, body: StackEvent) -> StackRecord {
-        StackRecord { time_ns, pid: 5, tid: 6, body }
+    fn record(time_ns: u64, body: PerfRecordBody) -> PerfRecord {
+        PerfRecord { time_ns, pid: 5, tid: 6, body }
     }
 
-    fn child_record(time_ns: u64, body: StackEvent) -> StackRecord {
-        StackRecord { time_ns, pid: 8, tid: 8, body }
+    fn child_record(time_ns: u64, body: PerfRecordBody) -> PerfRecord {
+        PerfRecord { time_ns, pid: 8, tid: 8, body }
     }
 
-    fn sample_event_at(ip: u64) -> StackEvent {
+    fn sample_event_at(ip: u64) -> PerfRecordBody {
         let registers = Registers { program_counter: ip, ..Registers::default() };
-        StackEvent::Sample(StackSample { registers: Some(registers), ..StackSample::default() })
+        PerfRecordBody::Sample(StackSample { registers: Some(registers), ..StackSample::default() })
     }
 
     #[test]
     fn records_of_several_rings_are_taken_in_by_their_times() {
         let mut collector = collector();
-        let map = StackEvent::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
-        let name = StackEvent::Comm { name: b"reader".to_vec(), is_exec: false };
+        let map = PerfRecordBody::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
+        let name = PerfRecordBody::Comm { name: b"reader".to_vec(), is_exec: false };
         // In the order of two rings: the sample first, although it is later.
         collector.pending = vec![
             record(30, sample_event_at(0x1004)),
@@ -220,11 +229,11 @@ mod tests {
             record(10, map),
             record(20, name),
         ];
-        collector.take_until(50);
+        collector.process_records_until(50);
         let frame = |offset| vec![Frame::File("/lib/x".into(), offset)];
         assert_eq!(collector.sampled.stacks, BTreeMap::from([(("reader".to_owned(), frame(0x54)), 1)]));
         assert_eq!(collector.pending.len(), 1, "what is too new waits");
-        collector.take_until(u64::MAX);
+        collector.process_records_until(u64::MAX);
         assert_eq!(collector.sampled.stacks[&("reader".to_owned(), frame(0x58))], 1);
         assert_eq!(collector.shared.counted_samples.load(Ordering::Relaxed), 2);
     }
@@ -233,9 +242,9 @@ mod tests {
     fn samples_from_before_counting_began_are_not_counted() {
         let mut collector = collector();
         collector.shared.count_from_ns.store(50, Ordering::Relaxed);
-        collector.take(record(49, sample_event_at(0x1004)));
-        collector.take(child_record(20, StackEvent::Fork { parent: 5, parent_tid: 6 }));
-        collector.take(record(50, sample_event_at(0x1008)));
+        collector.process_record(record(49, sample_event_at(0x1004)));
+        collector.process_record(child_record(20, PerfRecordBody::Fork { parent: 5, parent_tid: 6 }));
+        collector.process_record(record(50, sample_event_at(0x1008)));
         assert_eq!(
             (collector.sampled.stacks.len(), collector.shared.counted_samples.load(Ordering::Relaxed)),
             (1, 1)
@@ -249,11 +258,14 @@ mod tests {
         let kernel = vec![0xffff_ffff_8100_0000];
         let registers =
             Registers { program_counter: 0x77, stack_pointer: 0x77, frame_pointer: 0x77, link: 0x77 };
-        let sample = StackSample { kernel, registers: Some(registers), stack: Vec::new() };
+        let sample =
+            StackSample { kernel_frames: kernel, registers: Some(registers), user_stack: Vec::new() };
         let mut collector = collector();
-        collector.pending =
-            vec![record(7, StackEvent::Sample(sample.clone())), record(8, StackEvent::Sample(sample))];
-        collector.take_until(u64::MAX);
+        collector.pending = vec![
+            record(7, PerfRecordBody::Sample(sample.clone())),
+            record(8, PerfRecordBody::Sample(sample)),
+        ];
+        collector.process_records_until(u64::MAX);
         let stacks: Vec<_> = collector.sampled.stacks.into_iter().collect();
         let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
         assert_eq!(name, "", "no record named it");
@@ -265,15 +277,16 @@ mod tests {
     fn children_are_named_and_mapped_as_their_parents_until_they_execute() {
         let mut collector = collector();
         let map =
-            |path: &[u8]| StackEvent::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
-        collector.take(record(1, StackEvent::Comm { name: b"sh".to_vec(), is_exec: false }));
-        collector.take(record(2, map(b"/bin/sh")));
-        collector.take(child_record(3, StackEvent::Fork { parent: 5, parent_tid: 6 }));
-        collector.take(child_record(4, sample_event_at(0x1001)));
-        collector.take(child_record(5, StackEvent::Comm { name: b"wc".to_vec(), is_exec: true }));
-        collector.take(child_record(6, sample_event_at(0x1001)));
-        collector.take(child_record(7, map(b"/bin/wc")));
-        collector.take(child_record(8, sample_event_at(0x1001)));
+            |path: &[u8]| PerfRecordBody::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
+        collector.process_record(record(1, PerfRecordBody::Comm { name: b"sh".to_vec(), is_exec: false }));
+        collector.process_record(record(2, map(b"/bin/sh")));
+        collector.process_record(child_record(3, PerfRecordBody::Fork { parent: 5, parent_tid: 6 }));
+        collector.process_record(child_record(4, sample_event_at(0x1001)));
+        collector
+            .process_record(child_record(5, PerfRecordBody::Comm { name: b"wc".to_vec(), is_exec: true }));
+        collector.process_record(child_record(6, sample_event_at(0x1001)));
+        collector.process_record(child_record(7, map(b"/bin/wc")));
+        collector.process_record(child_record(8, sample_event_at(0x1001)));
         let mut seen: Vec<_> = collector.sampled.stacks.into_keys().collect();
         seen.sort();
         let stack = |name: &str, frame| (name.to_owned(), vec![frame]);

@@ -98,7 +98,7 @@ fn symbol_names(symbol: &Sym) -> Vec<String> {
     std::iter::once(symbol.name.to_string()).chain(inlined).collect()
 }
 
-/// `[libc.so.6]`
+/// The file's name in brackets, such as `[libc.so.6]`.
 fn bracketed_file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if name == VDSO { VDSO.to_owned() } else { format!("[{name}]") }

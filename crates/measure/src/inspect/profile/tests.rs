@@ -26,7 +26,7 @@ fn a_busy_program_and_its_child_are_seen_by_name() {
     drop(child.stdin.take());
     child.wait().unwrap();
     let enough = Instant::now() + Duration::from_secs(5);
-    while profiling.samples() < 50 && Instant::now() < enough {
+    while profiling.sample_count() < 50 && Instant::now() < enough {
         std::thread::sleep(Duration::from_millis(5));
     }
     let profile = profiling.end().with_names();

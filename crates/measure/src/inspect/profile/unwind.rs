@@ -58,7 +58,7 @@ impl StackWalker {
         let unwinder = unwinders.entry(pid).or_insert_with(|| unwinder(tables, mappings));
         let mut read = |address: u64| {
             let from = address.checked_sub(stack_pointer).and_then(|from| usize::try_from(from).ok());
-            let word = from.and_then(|from| sample.stack.get(from..)?.first_chunk::<8>());
+            let word = from.and_then(|from| sample.user_stack.get(from..)?.first_chunk::<8>());
             word.map(|word| u64::from_ne_bytes(*word)).ok_or(())
         };
         let mut walk = unwinder.iter_frames(program_counter, native_registers(registers), cache, &mut read);
@@ -209,7 +209,7 @@ mod tests {
             [top + 16, 0x5000, 0, 0x6000].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
         let registers =
             Registers { program_counter: 0x4000, stack_pointer: top, frame_pointer: top, link: 0x5000 };
-        let sample = StackSample { registers: Some(registers), stack, ..StackSample::default() };
+        let sample = StackSample { registers: Some(registers), user_stack: stack, ..StackSample::default() };
         let (addresses, _) = StackWalker::new().walk(1, &[], &sample);
         assert_eq!(addresses[..2], [0x4000, 0x5000 - 1], "a caller is looked up within its call");
     }

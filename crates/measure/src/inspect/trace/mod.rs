@@ -8,8 +8,8 @@
 //! calls through the C library are seen. For a program that is linked statically or makes system
 //! calls itself, the trace has no calls and gives the reason.
 
-use readlab_record::{Spread, Trace};
-use readlab_system::preload::{PreloadedLibrary, SharedMemory, TRACING_LIBRARY, Variable};
+use readlab_record::{Distribution, Trace};
+use readlab_system::preload::{EnvironmentVariable, PreloadedLibrary, SharedMemory, TRACING_LIBRARY};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -21,11 +21,14 @@ const HOW_CALLS_ARE_SEEN: &str = "read, pread, readv, preadv and mmap of this fi
 
 /// The largest number of calls that the shared pages hold; unused pages take no memory.
 const CALLS_MAX: u64 = 1 << 20;
-/// Words of the header: device, inode, largest number of calls, processes, calls made.
+/// Number of words of the header, which begins with the device, the inode, the largest number of
+/// calls, the number of programs, and the number of calls made.
 const HEADER_WORDS: usize = 8;
-const CALLS_WORD: usize = 4;
-const CALL_WORDS: usize = 8;
-const PAGES_BYTES: u64 = (HEADER_WORDS as u64 + CALLS_MAX * CALL_WORDS as u64) * 8;
+/// Index in the header of the number of calls made.
+const CALL_COUNT_INDEX: usize = 4;
+/// Number of words of one recorded call.
+const WORDS_PER_CALL: usize = 8;
+const PAGES_BYTES: u64 = (HEADER_WORDS as u64 + CALLS_MAX * WORDS_PER_CALL as u64) * 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallKind {
@@ -46,7 +49,7 @@ const CALL_KINDS: [(CallKind, &str); 5] = [
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Call {
+struct TracedCall {
     kind: CallKind,
     thread: u64,
     /// Start by the monotonic clock.
@@ -66,7 +69,7 @@ struct RecordedCalls {
     /// Calls that were made, including those that the pages had no room for.
     made_count: u64,
     /// The recorded calls, in the order in which they ended.
-    calls: Vec<Call>,
+    calls: Vec<TracedCall>,
 }
 
 /// Tracing of one process and its children for one file: the library and the shared pages.
@@ -94,7 +97,7 @@ impl Tracing {
     }
 
     /// Variables that the process must be started with.
-    pub fn env(&self) -> Vec<Variable> {
+    pub fn env(&self) -> Vec<EnvironmentVariable> {
         vec![self.library.variable(), self.pages.variable("READLAB_TRACE_PAGES")]
     }
 
@@ -103,7 +106,7 @@ impl Tracing {
         let discarded = self
             .pages
             .erase(HEADER_WORDS as u64 * 8..PAGES_BYTES)
-            .and_then(|()| self.pages.write(&0_u64.to_ne_bytes(), CALLS_WORD as u64 * 8));
+            .and_then(|()| self.pages.write(&0_u64.to_ne_bytes(), CALL_COUNT_INDEX as u64 * 8));
         discarded.map_err(pages_error)
     }
 
@@ -117,9 +120,9 @@ impl Tracing {
     fn read(&self) -> io::Result<RecordedCalls> {
         let mut head = [0; HEADER_WORDS * 8];
         self.pages.read(&mut head, 0)?;
-        let made = parse_words(&head)[CALLS_WORD];
+        let made = parse_words(&head)[CALL_COUNT_INDEX];
         let kept = usize::try_from(made.min(CALLS_MAX)).expect("at most a million calls");
-        let mut bytes = vec![0; kept * CALL_WORDS * 8];
+        let mut bytes = vec![0; kept * WORDS_PER_CALL * 8];
         self.pages.read(&mut bytes, HEADER_WORDS as u64 * 8)?;
         Ok(RecordedCalls {
             program_count: parse_words(&head)[3],
@@ -138,10 +141,10 @@ fn parse_words(bytes: &[u8]) -> Vec<u64> {
 }
 
 /// The complete calls. A call whose writer was killed before the end has no kind and is left out.
-fn parse_calls(bytes: &[u8]) -> Vec<Call> {
+fn parse_calls(bytes: &[u8]) -> Vec<TracedCall> {
     let call = |fields: &[u64]| {
         let (kind, _) = *CALL_KINDS.get(usize::try_from(fields[0]).ok()?.checked_sub(1)?)?;
-        Some(Call {
+        Some(TracedCall {
             kind,
             thread: fields[1],
             start_ns: fields[2],
@@ -151,16 +154,16 @@ fn parse_calls(bytes: &[u8]) -> Vec<Call> {
             return_value: fields[6].cast_signed(),
         })
     };
-    parse_words(bytes).chunks_exact(CALL_WORDS).filter_map(call).collect()
+    parse_words(bytes).chunks_exact(WORDS_PER_CALL).filter_map(call).collect()
 }
 
 /// A trace without calls, with the reason; it has only the meters of the reading.
 pub fn trace_without_calls(why: impl Into<String>, metered: Trace) -> Trace {
-    Trace { how: HOW_CALLS_ARE_SEEN.to_owned(), reason: Some(why.into()), ..metered }
+    Trace { how_traced: HOW_CALLS_ARE_SEEN.to_owned(), reason: Some(why.into()), ..metered }
 }
 
 fn trace_from_calls(written: &RecordedCalls, metered: Trace) -> Trace {
-    let (maps, reads): (Vec<Call>, Vec<Call>) =
+    let (maps, reads): (Vec<TracedCall>, Vec<TracedCall>) =
         written.calls.iter().partition(|call| call.kind == CallKind::Mmap);
     let mut calls = BTreeMap::<String, u64>::new();
     for call in &written.calls {
@@ -168,28 +171,29 @@ fn trace_from_calls(written: &RecordedCalls, metered: Trace) -> Trace {
         *calls.entry(word.to_owned()).or_default() += 1;
     }
     let reason = if reads.is_empty() { Some(why_no_reads(written, &maps, &metered)) } else { None };
-    let spread = |number: fn(&Call) -> u64| Spread::from_numbers(reads.iter().map(number).collect());
-    let brought = reads.iter().map(got_bytes).filter(|&bytes| bytes > 0);
+    let spread =
+        |number: fn(&TracedCall) -> u64| Distribution::from_numbers(reads.iter().map(number).collect());
+    let brought = reads.iter().map(returned_bytes).filter(|&bytes| bytes > 0);
     let paths = AccessPatterns::from_calls(&reads);
     Trace {
         reason,
-        calls,
+        call_counts: calls,
         unrecorded: written.made_count - written.calls.len() as u64,
         threads: paths.thread_count,
         in_calls_ns: reads.iter().map(|call| call.wall_ns).sum(),
-        bytes: reads.iter().map(got_bytes).sum(),
+        bytes: reads.iter().map(returned_bytes).sum(),
         requested_bytes: spread(|call| call.requested_bytes),
-        got_bytes: spread(got_bytes),
-        brought_bytes: Spread::from_numbers(brought.collect()),
+        returned_bytes: spread(returned_bytes),
+        nonempty_returned_bytes: Distribution::from_numbers(brought.collect()),
         latency_ns: spread(|call| call.wall_ns),
-        sequential: paths.sequential_reads,
-        ahead_bytes: Spread::from_numbers(paths.ahead_bytes),
-        back_bytes: Spread::from_numbers(paths.back_bytes),
+        sequential_calls: paths.sequential_reads,
+        ahead_bytes: Distribution::from_numbers(paths.ahead_bytes),
+        back_bytes: Distribution::from_numbers(paths.back_bytes),
         ..trace_without_calls("", metered)
     }
 }
 
-fn why_no_reads(written: &RecordedCalls, maps: &[Call], metered: &Trace) -> String {
+fn why_no_reads(written: &RecordedCalls, maps: &[TracedCall], metered: &Trace) -> String {
     if written.program_count == 0 {
         "the tracing library was not loaded: the program is linked statically, or its loader takes none"
             .to_owned()
@@ -211,7 +215,7 @@ fn count_text(count: Option<u64>) -> String {
     count.map_or_else(|| "an unknown number of".to_owned(), |count| count.to_string())
 }
 
-fn got_bytes(call: &Call) -> u64 {
+fn returned_bytes(call: &TracedCall) -> u64 {
     u64::try_from(call.return_value).unwrap_or(0)
 }
 
@@ -225,13 +229,13 @@ struct AccessPatterns {
 }
 
 impl AccessPatterns {
-    fn from_calls(reads: &[Call]) -> AccessPatterns {
+    fn from_calls(reads: &[TracedCall]) -> AccessPatterns {
         let mut in_order = reads.to_vec();
         in_order.sort_by_key(|call| call.start_ns);
         let mut paths = AccessPatterns::default();
         let mut ends = BTreeMap::<u64, u64>::new();
         for call in in_order {
-            let end = call.offset.saturating_add(got_bytes(&call));
+            let end = call.offset.saturating_add(returned_bytes(&call));
             match ends.insert(call.thread, end) {
                 None => paths.thread_count += 1,
                 Some(before) if before == call.offset => paths.sequential_reads += 1,

@@ -4,9 +4,9 @@ use super::*;
 use std::process::Command;
 use tempfile::NamedTempFile;
 
-fn read_call(thread: u64, offset: u64, got: i64) -> Call {
+fn read_call(thread: u64, offset: u64, got: i64) -> TracedCall {
     let start_ns = thread + offset;
-    Call {
+    TracedCall {
         kind: CallKind::Pread,
         thread,
         start_ns,
@@ -17,7 +17,7 @@ fn read_call(thread: u64, offset: u64, got: i64) -> Call {
     }
 }
 
-fn recorded_calls(calls: &[Call]) -> RecordedCalls {
+fn recorded_calls(calls: &[TracedCall]) -> RecordedCalls {
     RecordedCalls { program_count: 1, made_count: calls.len() as u64, calls: calls.to_vec() }
 }
 
@@ -29,8 +29,9 @@ fn incomplete_calls_are_left_out() {
     (half[0], unknown[0]) = (0, 9);
     let words = [whole, half, unknown, failed].concat();
     let bytes: Vec<u8> = words.iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
-    let pread = Call { start_ns: 1000, wall_ns: 50, requested_bytes: 8192, ..read_call(77, 4096, 4096) };
-    assert_eq!(parse_calls(&bytes), [pread, Call { kind: CallKind::Read, return_value: -1, ..pread }]);
+    let pread =
+        TracedCall { start_ns: 1000, wall_ns: 50, requested_bytes: 8192, ..read_call(77, 4096, 4096) };
+    assert_eq!(parse_calls(&bytes), [pread, TracedCall { kind: CallKind::Read, return_value: -1, ..pread }]);
 }
 
 fn metered_trace() -> Trace {
@@ -48,33 +49,33 @@ fn calls_become_sizes_latencies_and_jumps() {
         read_call(2, 100, 8),
         read_call(2, 116, 4),
     ];
-    calls.push(Call { start_ns: 9999, offset: 100, ..read_call(2, 120, 8) });
+    calls.push(TracedCall { start_ns: 9999, offset: 100, ..read_call(2, 120, 8) });
     let trace = trace_from_calls(&recorded_calls(&calls), metered_trace());
     assert_eq!(
         (trace.reason.as_ref(), trace.read_call_count(), trace.threads, trace.bytes),
         (None, 6, 2, 36)
     );
-    assert_eq!((trace.sequential, &trace.ahead_bytes.buckets), (2, &vec![[8, 1]]));
+    assert_eq!((trace.sequential_calls, &trace.ahead_bytes.buckets), (2, &vec![[8, 1]]));
     assert_eq!((trace.back_bytes.n, trace.back_bytes.most), (1, 20));
     assert_eq!(trace.sequential_share(), Some(0.5));
     assert_eq!(trace.requested_bytes.buckets, [[8, 6]]);
-    assert_eq!((trace.empty_read_count(), &trace.got_bytes.buckets), (1, &vec![[0, 1], [4, 1], [8, 4]]));
-    let brought = &trace.brought_bytes;
+    assert_eq!((trace.empty_read_count(), &trace.returned_bytes.buckets), (1, &vec![[0, 1], [4, 1], [8, 4]]));
+    let brought = &trace.nonempty_returned_bytes;
     assert_eq!((brought.n, brought.least, &brought.buckets), (5, 4, &vec![[4, 1], [8, 4]]));
     assert_eq!((trace.latency_ns.least, trace.latency_ns.most), (100, 220));
-    assert_eq!(trace.calls, BTreeMap::from([("pread".to_owned(), 6)]));
+    assert_eq!(trace.call_counts, BTreeMap::from([("pread".to_owned(), 6)]));
 }
 
 #[test]
 fn a_failed_call_brings_no_bytes_and_moves_no_offset() {
-    let calls = [read_call(1, 0, 8), read_call(1, 8, -1), Call { start_ns: 50, ..read_call(1, 8, 8) }];
+    let calls = [read_call(1, 0, 8), read_call(1, 8, -1), TracedCall { start_ns: 50, ..read_call(1, 8, 8) }];
     let trace = trace_from_calls(&recorded_calls(&calls), metered_trace());
-    assert_eq!((trace.bytes, trace.sequential, trace.ahead_bytes.n), (16, 2, 0));
+    assert_eq!((trace.bytes, trace.sequential_calls, trace.ahead_bytes.n), (16, 2, 0));
 }
 
 #[test]
 fn a_trace_without_reads_has_a_reason() {
-    let map = Call { kind: CallKind::Mmap, requested_bytes: 4096, ..read_call(1, 0, 0x7f00) };
+    let map = TracedCall { kind: CallKind::Mmap, requested_bytes: 4096, ..read_call(1, 0, 0x7f00) };
     let reason = |written: &RecordedCalls, metered| trace_from_calls(written, metered).reason.unwrap();
     let mapped = "it makes no read calls: mmap of 4096 bytes; 3 minor and 0 major page faults brought them";
     assert_eq!(reason(&recorded_calls(&[map]), metered_trace()), mapped);
@@ -125,8 +126,8 @@ fn reads_of_the_traced_file_are_seen_with_their_sizes_and_reads_of_other_files_a
     let trace = trace_program(&tracing, "wc", &["-l"], file.path());
     assert_eq!((trace.reason.as_deref(), trace.bytes, trace.threads), (None, 100_002, 1), "{trace:?}");
     assert_eq!(trace.sequential_share(), Some(1.0), "{trace:?}");
-    assert!(trace.calls["read"] >= 2 && trace.latency_ns.least > 0, "{trace:?}");
-    assert_eq!(trace.got_bytes.least, 0, "the last call finds the end: {trace:?}");
+    assert!(trace.call_counts["read"] >= 2 && trace.latency_ns.least > 0, "{trace:?}");
+    assert_eq!(trace.returned_bytes.least, 0, "the last call finds the end: {trace:?}");
 }
 
 #[test]

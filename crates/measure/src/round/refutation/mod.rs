@@ -18,7 +18,7 @@ const CONTROL_TURNS: usize = 3;
 const JUDGED_TURNS_MIN: usize = 5;
 
 impl Run<'_> {
-    pub(super) fn learn(&mut self, trial: TrialIndex, samples: &[Sample]) {
+    pub(super) fn learn_bounds(&mut self, trial: TrialIndex, samples: &[Sample]) {
         let bytes = self.visited_bytes(trial);
         self.plausibility.learn(&self.plan.planned_trial(trial).trial, bytes, samples);
     }
@@ -54,7 +54,7 @@ impl Run<'_> {
     /// Why the numbers of a trial cannot be true, in a stopped run, which has no further turns;
     /// `None` if they can, or if the trial had too few turns to judge.
     pub(super) fn why_implausible_when_stopped(&self, progress: &TrialProgress) -> Option<String> {
-        self.why_implausible(progress).filter(|_| progress.walls.len() >= JUDGED_TURNS_MIN)
+        self.why_implausible(progress).filter(|_| progress.wall_times.len() >= JUDGED_TURNS_MIN)
     }
 
     fn why_implausible(&self, progress: &TrialProgress) -> Option<String> {
@@ -71,9 +71,9 @@ impl Run<'_> {
     /// gave none.
     fn take_unrecorded_turn(&mut self, trial: TrialIndex) -> RunResult<Option<Vec<Sample>>> {
         let slot = Slot::unrecorded(self.plan.planned_trial(trial).trial.state);
-        match self.sampler.turn(trial, &slot) {
+        match self.sampler.take_turn(trial, &slot) {
             Ok(samples) => {
-                self.learn(trial, &samples);
+                self.learn_bounds(trial, &samples);
                 Ok(Some(samples))
             }
             Err(error) => Ok(TrialEnd::from(error).outcome().map(|_| None)?),

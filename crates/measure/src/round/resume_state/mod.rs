@@ -1,6 +1,6 @@
-//! The resume state: the record of an earlier part of the same run; empty for a new run. From the
-//! record follow the progress and outcomes of the trials, the states that are done, and the round
-//! and fill with which the rest of the run begins.
+//! The resume state: the record of an earlier part of the same run; empty for a new run. The record
+//! gives the progress and outcomes of the trials, the states that are done, and the round and fill
+//! with which the rest of the run begins.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ pub(crate) struct NextRound {
 
 /// Trials that an interruption ended as `Measured` although they need further readings, because
 /// their state was not closed. A state is closed once a trial of it has counts.
-pub fn reopen(record: &Record) -> Vec<TrialIndex> {
+pub fn trials_to_reopen(record: &Record) -> Vec<TrialIndex> {
     if !matches!(record.end, Some((EndReason::Interrupted, _))) {
         return Vec::new();
     }
@@ -73,7 +73,7 @@ impl<'a> ResumeState<'a> {
         let Some(record) = self.0 else { return NextRound::default() };
         let trials = || record.trials.iter().filter(|it| it.trial.state == state);
         let samples = || trials().flat_map(|it| &it.samples);
-        let rejected = trials().flat_map(|it| it.rejected.iter().map(|(round, _)| *round));
+        let rejected = trials().flat_map(|it| it.rejected_readings.iter().map(|(round, _)| *round));
         let filled = record.fills.iter().map(|fill| fill.fill).filter(|_| state == CacheState::Warm);
         let next = |last: Option<u32>| last.map_or(0, |last| last.saturating_add(1));
         NextRound {
@@ -94,7 +94,7 @@ impl<'a> ResumeState<'a> {
                 it.stopped.filter(|_| progress.stop_reason.is_some()).map(|it| it.rounds);
             progress.is_measured = it.outcome == Some(Outcome::Measured);
             progress.is_counted = !it.counts.is_empty();
-            progress.missing_meters = it.missing.keys().cloned().collect();
+            progress.missing_meters = it.missing_meters.keys().cloned().collect();
         }
         progress
     }

@@ -1,18 +1,18 @@
 //! Tests of how a run uses its time.
 
 use super::*;
-use crate::interface::Progress;
-use crate::round::testing::STEP_NS;
+use crate::interface::RunProgress;
+use crate::round::testing::CALL_NS;
 
 fn firm_rules(budget_ns: u64, most: u32) -> Rules {
-    Rules { budget: Budget::Firm(Nanos(budget_ns)), ..rules_of_runs(most) }
+    Rules { budget: Budget::Firm(Nanos(budget_ns)), ..rules_for_readings(most) }
 }
 
 #[test]
 fn a_firm_budget_ends_in_the_middle_of_a_round() {
     // A fill of 1000 ns and two starts of 2000 ns each, then turns of 2000 ns each until seven
     // eighths of the time, 9100 ns: three turns.
-    let sampler = ScriptedSampler::default().with_walls([(0, 2_000), (1, 2_000)]);
+    let sampler = ScriptedSampler::default().with_default_windows([(0, 2_000), (1, 2_000)]);
     let recorded = play_trials(firm_rules(10_400, 9), &[("a", WARM), ("b", WARM)], sampler);
     assert_eq!(recorded.samples().len(), 3);
     assert_eq!(recorded.outcomes(), ["measured a", "measured b"]);
@@ -33,7 +33,7 @@ fn a_firm_budget_that_is_used_up_by_starts_is_the_outcome_of_every_trial() {
 
 #[test]
 fn an_advised_budget_still_gives_each_state_the_minimum_of_rounds() {
-    let rules = Rules { budget: Budget::Advised(Nanos(1)), fills: 3, ..rules_of_runs(30) };
+    let rules = Rules { budget: Budget::Advised(Nanos(1)), min_fills: 3, ..rules_for_readings(30) };
     let recorded = play_trials(rules, &[("a", COLD), ("a", WARM)], ScriptedSampler::default());
     assert_eq!(recorded.reading_counts(), [5, 5]);
     assert_eq!(recorded.log_lines(&["counts"]), ["counts a Some(7)"; 2]);
@@ -51,22 +51,31 @@ fn the_time_left_is_shared_with_the_states_to_come() {
 
 #[test]
 fn the_time_left_is_predicted_within_a_factor_of_two_after_a_third_of_the_run() {
-    const READING_NS: u64 = 50 * STEP_NS;
+    const READING_NS: u64 = 50 * CALL_NS;
     let settled_by = [
-        rules_of_runs(40),
+        rules_for_readings(40),
         firm_rules(100 * READING_NS, 1_000_000),
-        Rules { min_runs: 5, max_runs: 1000, max_time: Nanos(30 * READING_NS), ..rules_of_runs(5) },
+        Rules {
+            min_readings: 5,
+            max_readings: 1000,
+            max_time: Nanos(30 * READING_NS),
+            ..rules_for_readings(5)
+        },
         // Time is up long before there are enough rounds for an interval.
-        Rules { budget: Budget::Advised(Nanos(6 * READING_NS)), ..rules_of_runs(1_000_000) },
+        Rules { budget: Budget::Advised(Nanos(6 * READING_NS)), ..rules_for_readings(1_000_000) },
     ];
     for rules in settled_by {
-        let sampler = ScriptedSampler::default().with_walls((0..4).map(|trial| (trial, READING_NS)));
+        let sampler =
+            ScriptedSampler::default().with_default_windows((0..4).map(|trial| (trial, READING_NS)));
         let recorded = play_trials(rules, &[("a", COLD), ("b", COLD), ("a", WARM), ("b", WARM)], sampler);
         let Some(Line::End { wall_ns, .. }) = recorded.lines.last() else { panic!("a run without an end") };
-        let late = |at: &&Progress| (wall_ns / 3..wall_ns * 9 / 10).contains(&at.elapsed_ns);
-        let late: Vec<&Progress> = recorded.progress.iter().filter(late).collect();
+        let late = |at: &&RunProgress| (wall_ns / 3..wall_ns * 9 / 10).contains(&at.elapsed_ns);
+        let late: Vec<&RunProgress> = recorded.progress_reports.iter().filter(late).collect();
         assert!(late.len() > 3, "{rules:?}");
-        assert!(recorded.progress.is_sorted_by(|a, b| a.share <= b.share), "it never steps back: {rules:?}");
+        assert!(
+            recorded.progress_reports.is_sorted_by(|a, b| a.share <= b.share),
+            "it never steps back: {rules:?}"
+        );
         for at in late {
             let (left_ns, shown_ns) = (wall_ns - at.elapsed_ns, at.time_left().unwrap().0);
             let is_near = (left_ns / 2..=left_ns * 2).contains(&shown_ns);
@@ -114,7 +123,8 @@ fn trials_that_the_user_named_are_read_once_before_any_other_is_read_twice() {
             plan.trials.iter_mut().find(is_it).unwrap().is_first_named = true;
         }
         let sampler = ScriptedSampler { start_ns: TURN_NS, ..ScriptedSampler::default() };
-        let recorded = play(&plan, sampler.with_walls((0..names.len()).map(|trial| (trial, TURN_NS))));
+        let recorded =
+            play(&plan, sampler.with_default_windows((0..names.len()).map(|trial| (trial, TURN_NS))));
         let mut first: Vec<TrialIndex> = recorded.samples().iter().take(4).map(|it| it.trial).collect();
         first.sort_unstable();
         assert_eq!(first, [1, 7, 8, 9].map(TrialIndex::new), "{budget_ns}");
@@ -126,7 +136,7 @@ fn in_too_short_a_time_some_of_the_trials_that_the_user_named_are_read() {
     let mut plan = plan(firm_rules(16_000, 100), &["a", "b", "c", "d", "e", "f"].map(|name| (name, COLD)));
     plan.trials.iter_mut().for_each(|it| it.is_first_named = true);
     let sampler = ScriptedSampler { start_ns: 3_000, ..ScriptedSampler::default() };
-    let recorded = play(&plan, sampler.with_walls((0..6).map(|trial| (trial, 3_000))));
+    let recorded = play(&plan, sampler.with_default_windows((0..6).map(|trial| (trial, 3_000))));
     let read = recorded.reading_counts().into_iter().filter(|&readings| readings > 0).count();
     assert!(read >= 2, "{read}: {:?}", recorded.outcomes());
 }
@@ -134,7 +144,7 @@ fn in_too_short_a_time_some_of_the_trials_that_the_user_named_are_read() {
 #[test]
 fn if_all_trials_are_controls_only_as_many_start_as_leave_time_for_rounds() {
     let sampler = ScriptedSampler { start_ns: 12_000, ..ScriptedSampler::default() };
-    let sampler = sampler.with_walls((0..3).map(|trial| (trial, 9_000)));
+    let sampler = sampler.with_default_windows((0..3).map(|trial| (trial, 9_000)));
     let controls = ["device", "resident", "null"].map(|name| (name, COLD));
     let recorded = play_trials(firm_rules(40_000, 100), &controls, sampler);
     assert!(recorded.reading_counts()[0] > 0, "{:?}", recorded.outcomes());
@@ -143,7 +153,7 @@ fn if_all_trials_are_controls_only_as_many_start_as_leave_time_for_rounds() {
 #[test]
 fn a_contender_that_waited_is_started_when_the_others_are_settled() {
     let mut plan = plan_of_ten_methods(2_000_000);
-    plan.rules = Rules { min_runs: 2, max_runs: 2, ..plan.rules };
+    plan.rules = Rules { min_readings: 2, max_readings: 2, ..plan.rules };
     let recorded = play(&plan, ScriptedSampler { start_ns: 60_000, ..ScriptedSampler::default() });
     let cold = &recorded.reading_counts()[..10];
     assert!(cold.iter().all(|&count| count >= 2), "{cold:?}: {:?}", recorded.outcomes());
@@ -175,7 +185,8 @@ fn counting_takes_no_time_from_the_next_state() {
 #[test]
 fn inspections_are_left_out_with_a_reason_when_a_firm_time_is_used_up() {
     let inspections = vec![Ok(Vec::new()); 3].into();
-    let sampler = ScriptedSampler { inspections, ..ScriptedSampler::default() }.with_walls([(0, 40_000)]);
+    let sampler =
+        ScriptedSampler { inspections, ..ScriptedSampler::default() }.with_default_windows([(0, 40_000)]);
     let recorded = play_trials(firm_rules(30_000, 2), &[("read", COLD), ("mmap", COLD)], sampler);
     assert!(recorded.log_lines(&["inspect"]).is_empty());
     let [left_out] = recorded.log_lines(&["not inspected"])[..] else { panic!("{:?}", recorded.log) };
@@ -183,15 +194,15 @@ fn inspections_are_left_out_with_a_reason_when_a_firm_time_is_used_up() {
 }
 
 /// A run of two trials in both states that the user ends before this turn.
-fn run_ended_at(turn: usize) -> RecordedRun {
-    let rules = Rules { budget: Budget::Advised(Nanos(u64::MAX)), ..rules_of_runs(10) };
-    let sampler = ScriptedSampler { user_ends_at: Some(turn), ..ScriptedSampler::default() };
+fn run_ended_before_turn(turn: usize) -> RecordedRun {
+    let rules = Rules { budget: Budget::Advised(Nanos(u64::MAX)), ..rules_for_readings(10) };
+    let sampler = ScriptedSampler { user_ends_before_turn: Some(turn), ..ScriptedSampler::default() };
     play_trials(rules, &[("a", COLD), ("b", COLD), ("a", WARM), ("b", WARM)], sampler)
 }
 
 #[test]
 fn a_run_that_the_user_ends_stops_before_the_next_turn_and_trials_with_readings_are_measured() {
-    let recorded = run_ended_at(7);
+    let recorded = run_ended_before_turn(7);
     assert_eq!(recorded.samples().len(), 7, "in the fourth round, without the fewest rounds of a state");
     assert_eq!(recorded.outcomes()[..2], ["measured a", "measured b"]);
     assert_eq!(recorded.log_lines(&["unavailable"]).len(), 2, "the warm trials: {:?}", recorded.outcomes());
@@ -202,7 +213,7 @@ fn a_run_that_the_user_ends_stops_before_the_next_turn_and_trials_with_readings_
 
 #[test]
 fn a_run_that_the_user_ends_before_its_first_turn_ends_normally() {
-    let recorded = run_ended_at(0);
+    let recorded = run_ended_before_turn(0);
     assert_eq!((recorded.samples().len(), recorded.outcomes().len()), (0, 4));
     assert!(recorded.log_lines(&["open"]).is_empty(), "no contender is started");
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
@@ -210,12 +221,14 @@ fn a_run_that_the_user_ends_before_its_first_turn_ends_normally() {
 
 /// A run of six methods of which three wait, because a prediction leaves no time for them.
 fn run_with_waiting_trials(turn_ns: u64, budget: Budget) -> RecordedRun {
-    let mut plan =
-        plan(Rules { budget, ..rules_of_runs(6) }, &["null", "a", "b", "c", "d", "e"].map(|it| (it, COLD)));
+    let mut plan = plan(
+        Rules { budget, ..rules_for_readings(6) },
+        &["null", "a", "b", "c", "d", "e"].map(|it| (it, COLD)),
+    );
     for planned in &mut plan.trials[3..] {
         planned.wait_reason = Some("a reading takes about 3 s".to_owned());
     }
-    play(&plan, ScriptedSampler::default().with_walls((0..6).map(|trial| (trial, turn_ns))))
+    play(&plan, ScriptedSampler::default().with_default_windows((0..6).map(|trial| (trial, turn_ns))))
 }
 
 #[test]
@@ -242,7 +255,7 @@ fn a_trial_that_waits_for_time_that_never_comes_has_the_reason() {
 fn recorded_counts(counts: u32, count_ns: u64) -> Vec<String> {
     let sampler = ScriptedSampler { count_ns, ..ScriptedSampler::default() };
     let trials = [("a", COLD), ("b", COLD), ("c", COLD)];
-    let recorded = play_trials(Rules { counts, ..rules_of_runs(10) }, &trials, sampler);
+    let recorded = play_trials(Rules { counting_runs: counts, ..rules_for_readings(10) }, &trials, sampler);
     recorded.log_lines(&["counts"]).into_iter().map(str::to_owned).collect()
 }
 

@@ -5,15 +5,15 @@ use super::*;
 #[test]
 fn a_window_shorter_than_visiting_memory_is_refused() {
     // A control without a proof that it visited the bytes is no ceiling.
-    let sampler = ScriptedSampler::default().with_walls([(0, 1_000), (1, 100)]);
-    let recorded = play_trials(rules_of_runs(3), &[("null", WARM), ("a", WARM)], sampler);
+    let sampler = ScriptedSampler::default().with_default_windows([(0, 1_000), (1, 100)]);
+    let recorded = play_trials(rules_for_readings(3), &[("null", WARM), ("a", WARM)], sampler);
     assert_eq!(recorded.outcomes(), ["measured null", "measured a"]);
     // A control with that proof is a ceiling, at any position in the round.
     let refusal = "refused a: a window of 333 ns is shorter than visiting the bytes in memory took: 1000 ns";
     for seed in 0..8 {
-        let sampler = ScriptedSampler::default().with_walls([(0, 1_000), (1, 333), (2, 334)]);
+        let sampler = ScriptedSampler::default().with_default_windows([(0, 1_000), (1, 333), (2, 334)]);
         let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
-        let recorded = play_trials(Rules { seed, ..rules_of_runs(1) }, &trials, sampler);
+        let recorded = play_trials(Rules { seed, ..rules_for_readings(1) }, &trials, sampler);
         let mut outcomes = recorded.outcomes();
         outcomes.sort_unstable();
         assert_eq!(outcomes, ["measured b", "measured resident", refusal], "seed {seed}");
@@ -22,8 +22,9 @@ fn a_window_shorter_than_visiting_memory_is_refused() {
 
 #[test]
 fn the_ceiling_of_one_state_does_not_apply_to_the_next() {
-    let sampler = ScriptedSampler::default().with_walls([(0, 1_000_000), (1, 1_000_000), (2, 100)]);
-    let recorded = play_trials(rules_of_runs(2), &[("resident", COLD), ("a", COLD), ("a", WARM)], sampler);
+    let sampler = ScriptedSampler::default().with_default_windows([(0, 1_000_000), (1, 1_000_000), (2, 100)]);
+    let recorded =
+        play_trials(rules_for_readings(2), &[("resident", COLD), ("a", COLD), ("a", WARM)], sampler);
     assert_eq!(recorded.outcomes(), ["measured resident", "measured a", "measured a"]);
 }
 
@@ -32,9 +33,10 @@ fn the_ceiling_of_one_state_does_not_apply_to_the_next() {
 /// `then_ns` in the turns after them.
 fn race_beating_the_device(rounds: u32, then_ns: u64) -> RecordedRun {
     let windows = std::iter::repeat_n(1_000, rounds as usize).chain([then_ns; 5]);
-    let sampler = ScriptedSampler::default().with_windows(0, windows).with_walls([(1, 100), (2, 1_050)]);
+    let sampler =
+        ScriptedSampler::default().with_windows(0, windows).with_default_windows([(1, 100), (2, 1_050)]);
     let trials = [("device", COLD), ("read", COLD), ("slow", COLD)];
-    play_trials(rules_of_runs(rounds), &trials, sampler.with_device_reads(1_000, 0..3))
+    play_trials(rules_for_readings(rounds), &trials, sampler.with_device_reads(1_000, 0..3))
 }
 
 #[test]
@@ -63,9 +65,9 @@ fn a_beaten_limit_is_measured_again_after_the_rounds() {
 
 #[test]
 fn a_reading_that_fetches_more_than_it_reads_beats_no_limit() {
-    let sampler = ScriptedSampler::default().with_walls([(0, 1_000), (1, 100)]);
+    let sampler = ScriptedSampler::default().with_default_windows([(0, 1_000), (1, 100)]);
     let sampler = sampler.with_device_reads(1_000, 0..1).with_device_reads(3_000, 1..2);
-    let recorded = play_trials(rules_of_runs(6), &[("device", COLD), ("read", COLD)], sampler);
+    let recorded = play_trials(rules_for_readings(6), &[("device", COLD), ("read", COLD)], sampler);
     assert!(recorded.log_lines(&["limit", "warning"]).is_empty());
 }
 
@@ -74,8 +76,8 @@ fn a_limit_that_is_not_clearly_beaten_is_not_measured_again() {
     // Four rounds are too few for an interval.
     assert!(race_beating_the_device(4, 80).log_lines(&["limit", "warning"]).is_empty());
     let limits = |sampler: ScriptedSampler, wall_ns| {
-        let sampler = sampler.with_walls([(0, 100), (1, wall_ns)]);
-        let recorded = play_trials(rules_of_runs(6), &[("resident", WARM), ("read", WARM)], sampler);
+        let sampler = sampler.with_default_windows([(0, 100), (1, wall_ns)]);
+        let recorded = play_trials(rules_for_readings(6), &[("resident", WARM), ("read", WARM)], sampler);
         recorded.log_lines(&["limit"]).len()
     };
     assert_eq!([95, 80].map(|wall_ns| limits(ScriptedSampler::default(), wall_ns)), [0, 1]);
@@ -87,10 +89,11 @@ fn a_limit_that_is_not_clearly_beaten_is_not_measured_again() {
 
 #[test]
 fn a_firm_budget_leaves_no_time_for_measuring_again() {
-    let sampler =
-        ScriptedSampler::default().with_walls([(0, 1_000), (1, 100)]).with_device_reads(1_000, 0..2);
+    let sampler = ScriptedSampler::default()
+        .with_default_windows([(0, 1_000), (1, 100)])
+        .with_device_reads(1_000, 0..2);
     // Two starts of 2000 ns each, then seven rounds of 1100 ns.
-    let rules = Rules { budget: Budget::Firm(Nanos(11_700)), ..rules_of_runs(100) };
+    let rules = Rules { budget: Budget::Firm(Nanos(11_700)), ..rules_for_readings(100) };
     let recorded = play_trials(rules, &[("device", COLD), ("read", COLD)], sampler);
     assert!(recorded.reading_counts()[0] >= 6, "{:?}", recorded.log);
     assert!(recorded.log_lines(&["limit"]).is_empty());
@@ -100,9 +103,12 @@ fn a_firm_budget_leaves_no_time_for_measuring_again() {
 #[test]
 fn failures_while_a_limit_is_measured_again_end_no_trial_of_the_rounds() {
     let interrupted = TrialEnd::Run(EndReason::Interrupted);
-    for (end, reason) in [(failed("it crashed"), EndReason::Settled), (interrupted, EndReason::Interrupted)] {
-        let sampler = ScriptedSampler::default().at_turn(0, &[1_000; 6], end).with_device_reads(1_000, 0..2);
-        let recorded = play_trials(rules_of_runs(6), &[("device", COLD), ("read", COLD)], sampler);
+    for (end, reason) in
+        [(failed_end("it crashed"), EndReason::Settled), (interrupted, EndReason::Interrupted)]
+    {
+        let sampler =
+            ScriptedSampler::default().ending_at_turn(0, &[1_000; 6], end).with_device_reads(1_000, 0..2);
+        let recorded = play_trials(rules_for_readings(6), &[("device", COLD), ("read", COLD)], sampler);
         assert_eq!(recorded.outcomes(), ["measured device", "measured read"]);
         assert!(recorded.log_lines(&["limit"]).is_empty());
         assert_eq!(recorded.end.unwrap(), reason);

@@ -10,7 +10,7 @@ use readlab_model::target::places::BlockReads;
 use readlab_protocol::SampleLine;
 use readlab_record::{Line, Trial};
 use readlab_roster::session::Turn;
-use readlab_system::machine::memory::Memory;
+use readlab_system::machine::memory::MachineMemory;
 
 /// Divisor of the kernel's count of CPU time. A claim may exceed the count by the quotient and two
 /// clock ticks, because some kernels update the CPU time of a running thread only at ticks.
@@ -36,7 +36,7 @@ pub(super) fn refute_claims(turn: &MeteredTurn) -> Option<String> {
 }
 
 /// Why claims about requests cannot be true: a part of the time is longer than the window, or there
-/// are not fewer retries than requests. `None` if they can be true.
+/// are at least as many retries as requests. `None` if they can be true.
 fn why_requests_impossible(turn: &MeteredTurn) -> Option<String> {
     turn.answer.samples.iter().find_map(|line| {
         let meters = RequestMeters::from(line);
@@ -63,7 +63,7 @@ fn why_cpu_too_much(turn: &MeteredTurn) -> Option<String> {
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let (counted_ns, who) = match turn.metered.whole_turn.cpu_ns {
         Ok(ns) => (ns, "the kernel counted"),
-        Err(_) => (turn.answer.seen_ns.saturating_mul(processors), "all processors together had"),
+        Err(_) => (turn.answer.lab_wall_ns.saturating_mul(processors), "all processors together had"),
     };
     let slack_ns = 2 * tick_ns() + turn.metered.whole_turn.cpu_error_ns + counted_ns / CPU_SLACK_DIVISOR;
     (claimed_ns > counted_ns.saturating_add(slack_ns))
@@ -72,7 +72,7 @@ fn why_cpu_too_much(turn: &MeteredTurn) -> Option<String> {
 
 fn why_cpu_too_little(turn: &MeteredTurn) -> Option<String> {
     let (claimed_ns, counted_ns) = (claimed_cpu_ns(turn)?, *turn.metered.whole_turn.cpu_ns.as_ref().ok()?);
-    let of_readings_ns = counted_ns / turn.readings().max(1) * u64::from(turn.request.count);
+    let of_readings_ns = counted_ns / turn.reading_count().max(1) * u64::from(turn.request.count);
     let slack_ns = 2 * tick_ns() + turn.metered.whole_turn.cpu_error_ns;
     let least_ns = (of_readings_ns / CPU_UNDERSTATED_FACTOR).saturating_sub(slack_ns);
     (claimed_ns < least_ns).then(|| {
@@ -87,7 +87,7 @@ fn why_peak_impossible(turn: &MeteredTurn) -> Option<String> {
         Ok(own) if turn.metered.whole_turn.was_alone => {
             (own.saturating_add(PEAK_SLACK_BYTES), "the kernel's high-water mark was")
         }
-        _ => (Memory::read().total_bytes, "this machine has"),
+        _ => (MachineMemory::read().total_bytes, "this machine has"),
     };
     let impossible = claimed > most && most > 0;
     impossible.then(|| format!("it claims a peak of {claimed} bytes of memory where {whose} {most} bytes"))
@@ -96,16 +96,17 @@ fn why_peak_impossible(turn: &MeteredTurn) -> Option<String> {
 /// Why the latencies of single reads cannot be true; `None` if they can, or if none were reported.
 pub(super) fn refute_latencies(turn: &Turn, blocks: Option<BlockReads>) -> Option<String> {
     let counts = turn.latencies.as_ref()?.counts();
-    let counted: u64 = counts.iter().map(|count| count.reads).sum();
-    let reads = blocks.map_or(0, |blocks| blocks.reads) * turn.samples.len() as u64;
+    let counted: u64 = counts.iter().map(|count| count.read_count).sum();
+    let reads = blocks.map_or(0, |blocks| blocks.read_count) * turn.samples.len() as u64;
     if counted != reads {
         return Some(format!("its latencies are of {counted} reads, and it read {reads} blocks"));
     }
-    let untimed: u64 = counts.iter().filter(|count| count.ns == 0).map(|count| count.reads).sum();
+    let untimed: u64 =
+        counts.iter().filter(|count| count.latency_ns == 0).map(|count| count.read_count).sum();
     if untimed > 0 {
         return Some(format!("{untimed} of its {counted} reads took 0 ns, which no read does"));
     }
-    let longest_ns = counts.last().map_or(0, |count| count.ns);
+    let longest_ns = counts.last().map_or(0, |count| count.latency_ns);
     let window_ns = turn.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or(0);
     (longest_ns > window_ns + window_ns / ROUNDING_DIVISOR)
         .then(|| format!("its longest read took {longest_ns} ns, in a window of {window_ns} ns"))

@@ -3,20 +3,20 @@
 use super::*;
 use crate::meters::{MeterError, MeterReadings, WholeTurnCounts};
 use crate::sampler::testing::{self, metered_turn, turn};
-use readlab_system::process::Unavailable;
+use readlab_system::process::CounterError;
 
 const MS: u64 = 1_000_000;
 
-fn claim(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
+fn claiming_turn(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
     let (cpu_user_ns, cpu_system_ns) = cpu.unzip();
     let line =
         SampleLine { wall_ns: MS, cpu_user_ns, cpu_system_ns, peak_rss_bytes, ..SampleLine::default() };
-    Turn { seen_ns: 2 * MS, ..turn(vec![line]) }
+    Turn { lab_wall_ns: 2 * MS, ..turn(vec![line]) }
 }
 
-fn metered(cpu_ns: Result<u64, MeterError>, alone: bool) -> MeterReadings {
+fn meter_readings(cpu_ns: Result<u64, MeterError>, alone: bool) -> MeterReadings {
     let cpu_error_ns = if alone { 0 } else { 2 * tick_ns() };
-    let unmetered = testing::metered();
+    let unmetered = testing::unread_meters();
     let whole = WholeTurnCounts { cpu_ns, cpu_error_ns, was_alone: alone, ..unmetered.whole_turn };
     MeterReadings { peak_rss_bytes: Ok(8 << 20), whole_turn: whole, ..unmetered }
 }
@@ -27,7 +27,7 @@ fn refute_turn(answer: Turn, metered: MeterReadings) -> Option<String> {
 
 /// The refutation of a claimed CPU time where the kernel counted `counted_ns`.
 fn refute_cpu_claim(cpu: (u64, u64), counted_ns: u64) -> Option<String> {
-    refute_turn(claim(Some(cpu), None), metered(Ok(counted_ns), true))
+    refute_turn(claiming_turn(Some(cpu), None), meter_readings(Ok(counted_ns), true))
 }
 
 #[test]
@@ -47,9 +47,9 @@ fn cpu_time_may_exceed_the_kernels_count_by_two_ticks_and_a_hundredth() {
 
 #[test]
 fn without_a_count_of_the_kernel_all_processors_bound_the_claim() {
-    let unknown = || metered(Err(MeterError::from(Unavailable::Ended { pid: 1 })), true);
-    assert_eq!(refute_turn(claim(Some((2 * MS, 0)), None), unknown()), None);
-    let why = refute_turn(claim(Some((u64::MAX, 0)), None), unknown()).unwrap();
+    let unknown = || meter_readings(Err(MeterError::from(CounterError::Ended { pid: 1 })), true);
+    assert_eq!(refute_turn(claiming_turn(Some((2 * MS, 0)), None), unknown()), None);
+    let why = refute_turn(claiming_turn(Some((u64::MAX, 0)), None), unknown()).unwrap();
     assert!(why.contains("all processors together had"), "{why}");
 }
 
@@ -58,19 +58,19 @@ fn much_work_without_cpu_time_is_refused() {
     assert_eq!(refute_cpu_claim((0, 0), 4 * 2 * tick_ns()), None, "too little to judge");
     let why = refute_cpu_claim((0, 0), 1000 * MS).unwrap();
     assert_eq!(why, "it claims 0 ns of CPU time in readings for which the kernel counted 1000000000 ns");
-    let mut half = metered_turn(claim(Some((90 * MS, 0)), None), metered(Ok(1000 * MS), true));
+    let mut half = metered_turn(claiming_turn(Some((90 * MS, 0)), None), meter_readings(Ok(1000 * MS), true));
     half.request.lead = 9;
     assert_eq!(refute_claims(&half), None, "untimed readings have their part");
 }
 
 #[test]
 fn without_a_claim_nothing_is_refused() {
-    assert_eq!(refute_turn(claim(None, None), metered(Ok(1000 * MS), true)), None);
+    assert_eq!(refute_turn(claiming_turn(None, None), meter_readings(Ok(1000 * MS), true)), None);
 }
 
 #[test]
 fn latencies_must_count_all_reads_of_the_turn_and_none_may_exceed_its_window() {
-    let blocks = BlockReads { reads: 3, repeated_bytes: 0, file_bytes: 1 << 20 };
+    let blocks = BlockReads { read_count: 3, repeated_bytes: 0, file_bytes: 1 << 20 };
     let of = |times_ns: &[u64], blocks: Option<BlockReads>| {
         let sample = SampleLine { wall_ns: 1000, ..SampleLine::default() };
         let latencies = Some(readlab_record::testing::latencies(times_ns.iter().copied()));
@@ -89,7 +89,7 @@ fn latencies_must_count_all_reads_of_the_turn_and_none_may_exceed_its_window() {
 
 #[test]
 fn a_claimed_peak_is_bounded_by_the_kernels_high_water_mark_or_by_all_memory() {
-    let peak = |bytes, alone| refute_turn(claim(None, Some(bytes)), metered(Ok(0), alone));
+    let peak = |bytes, alone| refute_turn(claiming_turn(None, Some(bytes)), meter_readings(Ok(0), alone));
     assert_eq!(peak(8 << 20, true), None);
     let why =
         "it claims a peak of 67108864 bytes of memory where the kernel's high-water mark was 12582912 bytes";

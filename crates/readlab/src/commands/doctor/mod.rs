@@ -91,7 +91,7 @@ fn absent_contender_finding(entry: &RosterEntry, error: &SessionError) -> Findin
 }
 
 fn fleet_finding() -> Finding {
-    let entry = agent::entry();
+    let entry = agent::roster_entry();
     let place = BuildDir::for_entry(&entry).ok().flatten();
     let missing = place.as_ref().and_then(|place| entry.missing_dependency(place));
     let is_built = place.is_some_and(|place| place.is_built(&entry));

@@ -1,8 +1,9 @@
-//! Turns a script into lines of a record: trials that are read in turns, and the meters of each
-//! reading.
+//! The lines of a scripted record: trials that are read in turns, and the meters of each reading.
 
-use crate::testing::{header, target, trial};
-use crate::{Count, EndReason, Fill, Header, Line, Outcome, Receipt, RunKind, StopReason, Stopped, Trial};
+use crate::testing::{header, target_line, trial_line};
+use crate::{
+    EndReason, Fill, Header, Line, Outcome, Receipt, RunKind, StopReason, Stopped, Trial, UntimedCount,
+};
 use readlab_model::sample::{Delivered, Sample, TurnSeen};
 use readlab_model::target::device::Device;
 use readlab_model::target::extents::Extents;
@@ -24,24 +25,24 @@ const ROUNDS_PER_FILL: u32 = 4;
 pub(super) struct Script {
     pub(super) lines: Vec<Line>,
     /// Number of targets that were announced so far.
-    targets: usize,
-    pub(super) trials: usize,
+    target_count: usize,
+    pub(super) trial_count: usize,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct ScriptedTrial {
     pub(super) name: &'static str,
     pub(super) state: CacheState,
-    /// The wall time in microseconds from which those of the trial's readings differ by at most 1.2
-    /// %.
+    /// The middle of the wall times of the trial's readings, in microseconds. They differ from it
+    /// by at most 1.2 %.
     pub(super) wall_us: u64,
 }
 
-pub(super) fn cold(name: &'static str, wall_us: u64) -> ScriptedTrial {
+pub(super) fn cold_trial(name: &'static str, wall_us: u64) -> ScriptedTrial {
     ScriptedTrial { name, state: CacheState::Cold, wall_us }
 }
 
-pub(super) fn warm(name: &'static str, wall_us: u64) -> ScriptedTrial {
+pub(super) fn warm_trial(name: &'static str, wall_us: u64) -> ScriptedTrial {
     ScriptedTrial { name, state: CacheState::Warm, wall_us }
 }
 
@@ -58,7 +59,7 @@ pub(super) fn file(path: &str) -> TargetFacts {
         device: Some(Device {
             name: "vda".to_owned(),
             model: None,
-            rotational: Some(false),
+            is_rotational: Some(false),
             read_ahead_bytes: Some(128 << 10),
             scheduler: Some("none".to_owned()),
         }),
@@ -86,23 +87,23 @@ impl Script {
             ..header.machine.clone()
         };
         let header = Line::Header(Box::new(Header { kind, command, machine, ..header }));
-        Script { lines: vec![header], targets: 0, trials: 0 }
+        Script { lines: vec![header], target_count: 0, trial_count: 0 }
     }
 
     /// A script whose first target is a file of lines and whose first contender is `rust`.
     pub(super) fn of_lines(kind: RunKind, words: &[&str]) -> Script {
         let mut it = Script::begin(kind, words);
-        it.target(file("/data/lines.txt"));
-        it.contender("rust");
+        it.add_target(file("/data/lines.txt"));
+        it.add_contender("rust");
         it
     }
 
-    pub(super) fn target(&mut self, facts: TargetFacts) {
-        self.lines.push(target(self.targets, facts));
-        self.targets += 1;
+    pub(super) fn add_target(&mut self, facts: TargetFacts) {
+        self.lines.push(target_line(self.target_count, facts));
+        self.target_count += 1;
     }
 
-    pub(super) fn contender(&mut self, name: &str) {
+    pub(super) fn add_contender(&mut self, name: &str) {
         self.lines.push(Line::Contender(Receipt {
             contender: name.to_owned(),
             version: "0.1.0".to_owned(),
@@ -113,16 +114,16 @@ impl Script {
 
     /// Announces trials and returns the number of the first.
     pub(super) fn announce(&mut self, plays: &[ScriptedTrial]) -> usize {
-        let first = self.trials;
+        let first = self.trial_count;
         for (index, play) in (first..).zip(plays) {
-            self.lines.push(trial(index, play.name, play.state, play.cache()));
+            self.lines.push(trial_line(index, play.name, play.state, play.cache()));
         }
-        self.trials += plays.len();
+        self.trial_count += plays.len();
         first
     }
 
-    /// Reads trials in turns; `first` is the number of the first trial. Every few warm rounds begin
-    /// with a fill.
+    /// Adds a sample of each trial in each of these rounds; `first` is the number of the first
+    /// trial. Every fourth warm round begins with a fill.
     pub(super) fn read(&mut self, first: usize, plays: &[ScriptedTrial], rounds: Range<u32>) {
         for round in rounds {
             let is_warm = plays.iter().any(|play| play.state == CacheState::Warm);
@@ -146,7 +147,8 @@ impl Script {
     pub(super) fn run_trials(&mut self, plays: &[ScriptedTrial], rounds: u32) {
         let first = self.announce(plays);
         self.read(first, plays, 0..rounds);
-        (first..self.trials).for_each(|index| self.end_as_measured(index, StopReason::MostReadings, rounds));
+        (first..self.trial_count)
+            .for_each(|index| self.end_as_measured(index, StopReason::MostReadings, rounds));
     }
 
     /// Ends a trial with its counts.
@@ -157,31 +159,31 @@ impl Script {
             true => (None, "the turn started programs"),
             false => (Some(4_000 + 17 * u64::from(trial)), "tracepoint"),
         };
-        let counts = BTreeMap::from([("syscalls".to_owned(), Count { value, how: how.to_owned() })]);
+        let counts = BTreeMap::from([("syscalls".to_owned(), UntimedCount { value, how: how.to_owned() })]);
         self.lines.push(Line::Counts { trial, counts });
         self.lines.push(Line::Stopped { trial, stopped: Stopped { why, rounds } });
-        self.outcome(index, Outcome::Measured);
+        self.add_outcome(index, Outcome::Measured);
     }
 
-    pub(super) fn unavailable(&mut self, play: ScriptedTrial, reason: &str) {
+    pub(super) fn add_unavailable_trial(&mut self, play: ScriptedTrial, reason: &str) {
         let index = self.announce(&[play]);
-        self.outcome(index, Outcome::Unavailable { reason: reason.to_owned() });
+        self.add_outcome(index, Outcome::Unavailable { reason: reason.to_owned() });
     }
 
-    pub(super) fn outcome(&mut self, index: usize, outcome: Outcome) {
+    pub(super) fn add_outcome(&mut self, index: usize, outcome: Outcome) {
         self.lines.push(Line::Outcome { trial: TrialIndex::new(index), outcome });
     }
 
-    pub(super) fn missing(&mut self, index: usize, meter: &str, reason: &str) {
+    pub(super) fn add_missing_meter(&mut self, index: usize, meter: &str, reason: &str) {
         let (meter, reason) = (meter.to_owned(), reason.to_owned());
         self.lines.push(Line::Missing { trial: TrialIndex::new(index), meter, reason });
     }
 
-    pub(super) fn rejected(&mut self, index: usize, round: u32, reason: &str) {
+    pub(super) fn add_rejection(&mut self, index: usize, round: u32, reason: &str) {
         self.lines.push(Line::Rejected { trial: TrialIndex::new(index), round, reason: reason.to_owned() });
     }
 
-    pub(super) fn warning(&mut self, text: &str) {
+    pub(super) fn add_warning(&mut self, text: &str) {
         self.lines.push(Line::Warning { text: text.to_owned() });
     }
 

@@ -1,7 +1,7 @@
 //! One connection of the loopback server: requests and their responses, one after another, until
 //! one side closes it.
 
-use super::answer::{Delivery, Sender, Status};
+use super::answer::{Delivery, HttpStatus, Sender};
 use super::connections::{Connection, RejectReason};
 use super::request::{IdleTimeout, Request, Requests};
 use super::service::{Decision, Service, file_answer};
@@ -25,8 +25,8 @@ const TURN_AWAY_TIMEOUT: Duration = Duration::from_millis(100);
 /// Pause between attempts while no descriptors are available.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// How often the server tries to open the file while no descriptors are available.
-const OPEN_TRIES: u32 = 20;
+/// Number of attempts to open the file while no descriptors are available.
+const OPEN_TRIES_MAX: u32 = 20;
 
 /// Largest number of bytes that are read after the last response, because a client may still be
 /// sending.
@@ -35,8 +35,8 @@ const UNREAD_BYTES_MAX: u64 = 64 << 10;
 /// Answers the requests of a connection; an error ends the connection.
 pub(super) fn serve_connection(connection: &Connection, service: &dyn Service) -> io::Result<()> {
     let stream: &TcpStream = &connection.stream;
-    // The URL is visible to other users on the command line of a reader, so their connections are
-    // closed.
+    // Other users can see the URL on the command line of a reader, so connections of other users
+    // are closed.
     if !connection.is_trusted() {
         return Ok(());
     }
@@ -47,7 +47,7 @@ pub(super) fn serve_connection(connection: &Connection, service: &dyn Service) -
     while let Some(request) = requests.next(HEAD_TIMEOUT, idle_timeout)? {
         let is_last = match service.decide(&request, Timestamp::now()) {
             Decision::Refused(answer) => {
-                let how = Delivery { is_head: request.is_head(), is_last: true };
+                let how = Delivery { is_head_only: request.is_head(), is_last: true };
                 sender.send(service.with_common_fields(answer), how)?;
                 true
             }
@@ -79,9 +79,9 @@ fn answer_reader(
     let is_last = claim.is_err() || request.has_body() || request.ends_connection();
     let open = || open_file(connection, service.file());
     let answer = match allowed {
-        _ if claim.is_err() => service.problem_answer(Status::Busy),
+        _ if claim.is_err() => service.problem_answer(HttpStatus::Busy),
         Decision::Other(answer) | Decision::Refused(answer) => answer,
-        _ if request.has_body() => service.problem_answer(Status::BadRequest),
+        _ if request.has_body() => service.problem_answer(HttpStatus::BadRequest),
         Decision::File => file_answer(service, request, open()),
         Decision::OnlyPart => {
             let part = request.clone().with_range("bytes=0-");
@@ -89,20 +89,20 @@ fn answer_reader(
         }
     };
     connection.stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-    let how = Delivery { is_head: request.is_head(), is_last };
+    let how = Delivery { is_head_only: request.is_head(), is_last };
     sender.send(service.with_common_fields(answer), how)?;
     connection.become_idle();
     Ok(is_last)
 }
 
-/// Sends a response that there is no room. Other connections wait meanwhile.
+/// Rejects a connection for which the server has no room. Other clients wait until this returns.
 pub(super) fn turn_away(stream: &TcpStream, service: &dyn Service) {
     // The request is read first, because otherwise the connection would be reset before the client
     // has read the response. Each step may fail.
     let _ = Requests::new(stream).next(TURN_AWAY_TIMEOUT, IdleTimeout::Stranger);
     let _ = stream.set_write_timeout(Some(TURN_AWAY_TIMEOUT)).and_then(|()| {
-        let how = Delivery { is_head: true, is_last: true };
-        Sender::new(stream).send(service.problem_answer(Status::Busy), how)
+        let how = Delivery { is_head_only: true, is_last: true };
+        Sender::new(stream).send(service.problem_answer(HttpStatus::Busy), how)
     });
     let _ = stream.shutdown(Shutdown::Write);
 }
@@ -115,9 +115,9 @@ fn close_after_answer(mut stream: &TcpStream) -> io::Result<()> {
     io::copy(&mut Read::take(&mut stream, UNREAD_BYTES_MAX), &mut io::sink()).map(drop)
 }
 
-/// Opens the file; if no descriptors are available, closes connections that are not reading.
+/// Opens the file; if no descriptors are available, closes connections that receive nothing.
 fn open_file(connection: &Connection, file: &Path) -> io::Result<File> {
-    for _ in 1..OPEN_TRIES {
+    for _ in 1..OPEN_TRIES_MAX {
         match File::open(file) {
             Err(error) if descriptor::is_exhaustion(&error) => {
                 if !connection.make_room() {

@@ -1,11 +1,11 @@
 //! Tests of whole connections with the server, for both services.
 
-use super::super::connected;
+use super::super::connected_streams;
 use super::super::connections::Connections;
-use super::super::s3::S3;
-use super::super::service::SecretPath;
+use super::super::s3::S3Service;
+use super::super::service::SecretPathService;
 use super::*;
-use readlab_model::target::Style;
+use readlab_model::target::BucketStyle;
 use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::s3::signature::{SignatureTime, SignedParts, scope};
 use readlab_targets::target::s3::{Credentials, ObjectName, Store};
@@ -30,7 +30,7 @@ impl Client {
     }
 
     fn connect_after(service: impl Service, before: impl FnOnce(&Connection)) -> Client {
-        let (stream, accepted) = connected();
+        let (stream, accepted) = connected_streams();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let connection = Arc::new(Connections::default()).admit(accepted).unwrap();
         before(&connection);
@@ -69,7 +69,7 @@ impl Client {
     }
 }
 
-fn file() -> tempfile::NamedTempFile {
+fn digits_file() -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"0123456789").unwrap();
     file
@@ -77,8 +77,8 @@ fn file() -> tempfile::NamedTempFile {
 
 #[test]
 fn one_connection_serves_many_requests_including_head() {
-    let file = file();
-    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    let file = digits_file();
+    let mut client = Client::connect(SecretPathService::new(file.path(), "secret"));
     let whole = client.ask("GET /secret", "");
     assert!(whole.head.starts_with("HTTP/1.1 200 OK\r\n") && whole.body == "0123456789", "{whole:?}");
     assert!(!whole.head.contains("Connection"), "{whole:?}");
@@ -100,8 +100,8 @@ fn one_connection_serves_many_requests_including_head() {
 
 #[test]
 fn pipelined_requests_are_answered_in_order() {
-    let file = file();
-    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    let file = digits_file();
+    let mut client = Client::connect(SecretPathService::new(file.path(), "secret"));
     let ask = |range: &str| format!("GET /secret HTTP/1.1\r\nRange: bytes={range}\r\n\r\n");
     client.send(&(ask("0-0") + &ask("5-6") + "HEAD /secret HTTP/1.1\r\n\r\n" + &ask("-1")));
     assert_eq!(client.read_answer(false).body, "0");
@@ -112,8 +112,8 @@ fn pipelined_requests_are_answered_in_order() {
 
 #[test]
 fn a_changed_file_has_another_version() {
-    let mut file = file();
-    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    let mut file = digits_file();
+    let mut client = Client::connect(SecretPathService::new(file.path(), "secret"));
     let first = client.ask("HEAD /secret", "");
     let tag = first.head.lines().find_map(|line| line.strip_prefix("ETag: ")).unwrap().to_owned();
     let fields = format!("If-Match: {tag}\r\nRange: bytes=0-1\r\n");
@@ -131,7 +131,7 @@ fn a_changed_file_has_another_version() {
 
 #[test]
 fn a_rejected_client_gets_one_answer_without_a_reset() {
-    let file = file();
+    let file = digits_file();
     let body = "x".repeat(40 << 10);
     let long = format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     for (head, status) in [
@@ -141,7 +141,7 @@ fn a_rejected_client_gets_one_answer_without_a_reset() {
         (long.as_str(), 404),
         ("GET /secret HTTP/1.1\r\nContent-Length: 30\r\n", 400),
     ] {
-        let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+        let mut client = Client::connect(SecretPathService::new(file.path(), "secret"));
         client.send(&format!("{head}\r\nGET /secret HTTP/1.1\r\n\r\n"));
         let rest = client.read_to_close();
         assert!(rest.starts_with(&format!("HTTP/1.1 {status} ")), "{rest}");
@@ -151,9 +151,9 @@ fn a_rejected_client_gets_one_answer_without_a_reset() {
 
 #[test]
 fn bytes_that_are_not_a_request_get_no_answer() {
-    let file = file();
+    let file = digits_file();
     let client = |text: &str| {
-        let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+        let mut client = Client::connect(SecretPathService::new(file.path(), "secret"));
         client.send(text);
         // The server may have ended the connection by now.
         let _ = client.stream.get_ref().shutdown(Shutdown::Write);
@@ -168,7 +168,7 @@ fn a_client_that_reads_slowly_gets_everything() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let content: String = (0..1 << 20).map(|at| char::from(b'a' + (at % 25) as u8)).collect();
     file.write_all(content.as_bytes()).unwrap();
-    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    let mut client = Client::connect(SecretPathService::new(file.path(), "secret"));
     client.send("GET /secret HTTP/1.1\r\nConnection: close\r\n\r\n");
     let mut got = Vec::new();
     let mut piece = vec![0; 64 << 10];
@@ -187,22 +187,22 @@ fn store(credentials: Credentials) -> Store {
     Store {
         endpoint: "http://x".parse().unwrap(),
         region: "us-east-1".to_owned(),
-        style: Style::Path,
+        style: BucketStyle::Path,
         credentials: Some(credentials),
     }
 }
 
 /// The path and query of a URL that is signed now.
 fn signed_path(store: &Store, verb: RequestVerb, object: &ObjectName) -> String {
-    let url = store.presigned(verb, object, Duration::from_secs(60), Timestamp::now()).unwrap();
-    url.exact_request().to_owned()
+    let url = store.presigned_url(verb, object, Duration::from_secs(60), Timestamp::now()).unwrap();
+    url.exact_path_and_query().to_owned()
 }
 
 #[test]
 fn a_signed_url_can_be_used_for_several_reads() {
-    let file = file();
+    let file = digits_file();
     let credentials = Credentials::new("key", "secret");
-    let service = S3::new(file.path(), credentials.clone());
+    let service = S3Service::new(file.path(), credentials.clone());
     let key = service.printed_line("").split(' ').nth(3).unwrap().to_owned();
     let object = ObjectName::new("readlab", &key).unwrap();
     let store = store(credentials);
@@ -229,9 +229,9 @@ fn a_signed_url_can_be_used_for_several_reads() {
 
 #[test]
 fn a_write_is_rejected_as_a_write_and_its_body_ends_the_connection() {
-    let file = file();
+    let file = digits_file();
     let credentials = Credentials::new("key", "secret");
-    let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
+    let mut client = Client::connect(S3Service::new(file.path(), credentials.clone()));
     let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let (moment, _) = SignatureTime::parse(&time).unwrap();
     let parts = SignedParts {
@@ -243,7 +243,7 @@ fn a_write_is_rejected_as_a_write_and_its_body_ends_the_connection() {
             ("x-amz-content-sha256", "digest".to_owned()),
             ("x-amz-date", time.clone()),
         ],
-        payload: "digest",
+        payload_digest: "digest",
     };
     let signature = parts.signature(credentials.secret.reveal(), "us-east-1", &moment);
     client.send(&format!(
@@ -260,7 +260,7 @@ fn a_write_is_rejected_as_a_write_and_its_body_ends_the_connection() {
 
 #[test]
 fn an_unsigned_request_gets_only_an_error() {
-    let file = file();
+    let file = digits_file();
     let credentials = Credentials::new("key", "secret");
     let object = ObjectName::new("readlab", "file").unwrap();
     let other = store(Credentials::new("key", "guess"));
@@ -269,7 +269,7 @@ fn an_unsigned_request_gets_only_an_error() {
         ("GET /".to_owned(), "AccessDenied"),
         (format!("GET {}", signed_path(&other, RequestVerb::Get, &object)), "SignatureDoesNotMatch"),
     ] {
-        let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
+        let mut client = Client::connect(S3Service::new(file.path(), credentials.clone()));
         client.send(&format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
         let rest = client.read_to_close();
         assert!(
@@ -282,8 +282,8 @@ fn an_unsigned_request_gets_only_an_error() {
 
 #[test]
 fn a_connection_closed_for_another_gets_no_answer() {
-    let file = file();
-    let mut client = Client::connect_after(SecretPath::new(file.path(), "secret"), |connection| {
+    let file = digits_file();
+    let mut client = Client::connect_after(SecretPathService::new(file.path(), "secret"), |connection| {
         // This is the only connection and stays open, so its own thread must not wait for its end.
         std::thread::scope(|scope| {
             scope.spawn(|| connection.make_room());

@@ -1,11 +1,12 @@
-//! Serves the file as the only object of one bucket, to clients that sign requests with the one
-//! key.
+//! Serves the file as the only object of one bucket, to clients that sign requests with the server's
+//! access key.
 //!
 //! The server answers the requests that libraries and tools send to read an object: the object and
-//! its head, the bucket, its region, and lists with the one key. Requests must name the bucket in
-//! the path. The rest of the protocol, and every writing verb, is rejected with S3's own errors.
+//! its head, the bucket, its region, and lists that contain only this object. Requests must name the
+//! bucket in the path. The rest of the protocol, and every writing verb, is rejected with S3's own
+//! errors.
 
-use super::answer::{Answer, Status};
+use super::answer::{Answer, HttpStatus};
 use super::file_version::FileVersion;
 use super::request::Request;
 use super::s3_documents as documents;
@@ -22,45 +23,44 @@ pub(super) const REGION: &str = "us-east-1";
 
 pub(super) const BUCKET: &str = "readlab";
 
-/// The key that is used if a URL would change the name of the file.
+/// The object's key if a URL would change the name of the file.
 const PLAIN_KEY: &str = "file";
 
 #[derive(Debug)]
-pub(super) struct S3 {
+pub(super) struct S3Service {
     file: PathBuf,
-    key: String,
+    object_key: String,
     credentials: Credentials,
     answer_count: AtomicU64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ErrorCode {
-    status: Status,
+    status: HttpStatus,
     pub(super) name: &'static str,
     pub(super) message: &'static str,
 }
 
-const NO_BUCKET: ErrorCode = error_code(Status::NotFound, "NoSuchBucket", "There is no such bucket.");
-const NO_KEY: ErrorCode = error_code(Status::NotFound, "NoSuchKey", "There is no such object.");
+const NO_BUCKET: ErrorCode = error_code(HttpStatus::NotFound, "NoSuchBucket", "There is no such bucket.");
+const NO_KEY: ErrorCode = error_code(HttpStatus::NotFound, "NoSuchKey", "There is no such object.");
 const READ_ONLY: ErrorCode =
-    error_code(Status::MethodNotAllowed, "MethodNotAllowed", "Only GET and HEAD are allowed.");
+    error_code(HttpStatus::MethodNotAllowed, "MethodNotAllowed", "Only GET and HEAD are allowed.");
 const NO_PART: ErrorCode =
-    error_code(Status::RangeNotSatisfiable, "InvalidPartNumber", "The object has one part.");
+    error_code(HttpStatus::RangeNotSatisfiable, "InvalidPartNumber", "The object has one part.");
 const NOT_IMPLEMENTED: ErrorCode = error_code(
-    Status::NotImplemented,
+    HttpStatus::NotImplemented,
     "NotImplemented",
     "This server has one object, and nothing but its bytes.",
 );
 
-const fn error_code(status: Status, name: &'static str, message: &'static str) -> ErrorCode {
+const fn error_code(status: HttpStatus, name: &'static str, message: &'static str) -> ErrorCode {
     ErrorCode { status, name, message }
 }
 
 /// Prefixes of parameters that do not change what is requested.
 const HARMLESS_PARAMETER_PREFIXES: [&str; 2] = ["x-id", "x-amz-"];
 
-/// Parameters of list requests. Parameters that are not implemented have no effect on a list of one
-/// key.
+/// Parameters of list requests. Those that the server ignores would not change a list of one object.
 const LIST_PARAMETERS: [&str; 10] = [
     "list-type",
     "prefix",
@@ -74,17 +74,22 @@ const LIST_PARAMETERS: [&str; 10] = [
     "optional-object-attributes",
 ];
 
-impl S3 {
+impl S3Service {
     /// Serves a file, under its own name if a URL does not change it.
-    pub(super) fn new(file: &Path, credentials: Credentials) -> S3 {
+    pub(super) fn new(file: &Path, credentials: Credentials) -> S3Service {
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or(PLAIN_KEY);
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         let key = if name.bytes().all(is_plain) { name } else { PLAIN_KEY };
-        S3 { file: file.to_owned(), key: key.to_owned(), credentials, answer_count: AtomicU64::new(0) }
+        S3Service {
+            file: file.to_owned(),
+            object_key: key.to_owned(),
+            credentials,
+            answer_count: AtomicU64::new(0),
+        }
     }
 
     /// The decision about a request with a valid signature.
-    fn route(&self, request: &Request) -> Decision {
+    fn routing_decision(&self, request: &Request) -> Decision {
         if !["GET", "HEAD"].contains(&request.verb.as_str()) {
             return error_decision(READ_ONLY);
         }
@@ -93,10 +98,10 @@ impl S3 {
         let end = path.iter().position(|&byte| byte == b'/').unwrap_or(path.len());
         let (bucket, key) = (&path[..end], path.get(end + 1..).unwrap_or(&[]));
         match (bucket, key) {
-            (b"", _) => Decision::Other(Answer::text(Status::Ok, documents::buckets(BUCKET))),
+            (b"", _) => Decision::Other(Answer::text(HttpStatus::Ok, documents::bucket_list_xml(BUCKET))),
             (bucket, _) if bucket != BUCKET.as_bytes() => error_decision(NO_BUCKET),
             (_, b"") => self.bucket_decision(request),
-            (_, key) if key != self.key.as_bytes() => error_decision(NO_KEY),
+            (_, key) if key != self.object_key.as_bytes() => error_decision(NO_KEY),
             _ => object_decision(request),
         }
     }
@@ -108,15 +113,15 @@ impl S3 {
         let text = if request.is_head() {
             String::new()
         } else if query.iter().any(|(name, _)| name == "location") {
-            documents::location(REGION)
+            documents::region_xml(REGION)
         } else if query.iter().all(is_known) {
             let version =
                 std::fs::metadata(&self.file).ok().map(|metadata| FileVersion::from_metadata(&metadata));
-            documents::list(BUCKET, &self.key, version.as_ref(), &query)
+            documents::key_list_xml(BUCKET, &self.object_key, version.as_ref(), &query)
         } else {
             return error_decision(NOT_IMPLEMENTED);
         };
-        Decision::Other(Answer::text(Status::Ok, text).with_field("x-amz-bucket-region", REGION))
+        Decision::Other(Answer::text(HttpStatus::Ok, text).with_field("x-amz-bucket-region", REGION))
     }
 }
 
@@ -142,11 +147,11 @@ fn error_decision(code: ErrorCode) -> Decision {
 }
 
 fn error_answer(code: ErrorCode) -> Answer {
-    Answer::text(code.status, documents::error(code)).with_field("Content-Type", "application/xml")
+    Answer::text(code.status, documents::error_xml(code)).with_field("Content-Type", "application/xml")
 }
 
 fn refusal_code(refusal: Refusal) -> ErrorCode {
-    let (forbidden, bad) = (Status::Forbidden, Status::BadRequest);
+    let (forbidden, bad) = (HttpStatus::Forbidden, HttpStatus::BadRequest);
     match refusal {
         Refusal::Unsigned => error_code(forbidden, "AccessDenied", "The request is not signed."),
         Refusal::Malformed(why) => error_code(bad, "AuthorizationHeaderMalformed", why),
@@ -175,7 +180,7 @@ fn refusal_code(refusal: Refusal) -> ErrorCode {
     }
 }
 
-impl Service for S3 {
+impl Service for S3Service {
     fn file(&self) -> &Path {
         &self.file
     }
@@ -183,14 +188,14 @@ impl Service for S3 {
     /// The line has the endpoint, region, bucket, key, access key and secret.
     fn printed_line(&self, address: &str) -> String {
         let Credentials { access_key, secret, .. } = &self.credentials;
-        format!("http://{address} {REGION} {BUCKET} {} {access_key} {}", self.key, secret.reveal())
+        format!("http://{address} {REGION} {BUCKET} {} {access_key} {}", self.object_key, secret.reveal())
     }
 
     fn decide(&self, request: &Request, now: Timestamp) -> Decision {
         let Request { verb, path, query, fields, .. } = request;
         let received = ReceivedRequest { verb, path, query, fields };
         match received.verify(&self.credentials, REGION, now) {
-            Ok(()) => self.route(request),
+            Ok(()) => self.routing_decision(request),
             Err(refusal) => Decision::Refused(error_answer(refusal_code(refusal))),
         }
     }
@@ -199,12 +204,12 @@ impl Service for S3 {
         false
     }
 
-    fn problem_answer(&self, status: Status) -> Answer {
+    fn problem_answer(&self, status: HttpStatus) -> Answer {
         let (name, message) = match status {
-            Status::NotFound => return error_answer(NO_KEY),
-            Status::PreconditionFailed => ("PreconditionFailed", "The object has another ETag."),
-            Status::RangeNotSatisfiable => ("InvalidRange", "The range is beyond the end of the object."),
-            Status::BadRequest => ("InvalidRequest", "A request with a body is not read."),
+            HttpStatus::NotFound => return error_answer(NO_KEY),
+            HttpStatus::PreconditionFailed => ("PreconditionFailed", "The object has another ETag."),
+            HttpStatus::RangeNotSatisfiable => ("InvalidRange", "The range is beyond the end of the object."),
+            HttpStatus::BadRequest => ("InvalidRequest", "A request with a body is not read."),
             _ => ("SlowDown", "All connections are taken."),
         };
         error_answer(error_code(status, name, message))

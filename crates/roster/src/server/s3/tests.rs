@@ -5,9 +5,9 @@ use super::*;
 /// The status and the document of the response to a request whose signature counts as valid.
 fn routed(line: &str) -> String {
     let file = tempfile::Builder::new().prefix("named").tempfile().unwrap();
-    let service = S3::new(file.path(), Credentials::new("key", "secret"));
-    let line = line.replace("KEY", &service.key);
-    match service.route(&Request::from_text(&format!("{line} HTTP/1.1\r\n\r\n"))) {
+    let service = S3Service::new(file.path(), Credentials::new("key", "secret"));
+    let line = line.replace("KEY", &service.object_key);
+    match service.routing_decision(&Request::from_text(&format!("{line} HTTP/1.1\r\n\r\n"))) {
         Decision::File => "file".to_owned(),
         Decision::OnlyPart => "only part".to_owned(),
         Decision::Other(answer) | Decision::Refused(answer) => format!("{answer:?}"),
@@ -56,20 +56,20 @@ fn the_bucket_answers_the_requests_that_tools_make_first() {
 #[test]
 fn every_rejected_signature_has_its_own_error_code_and_no_secret() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let service = S3::new(file.path(), Credentials::new("the-key", "the-secret"));
+    let service = S3Service::new(file.path(), Credentials::new("the-key", "the-secret"));
     for status in [
-        Status::NotFound,
-        Status::PreconditionFailed,
-        Status::RangeNotSatisfiable,
-        Status::BadRequest,
-        Status::Busy,
+        HttpStatus::NotFound,
+        HttpStatus::PreconditionFailed,
+        HttpStatus::RangeNotSatisfiable,
+        HttpStatus::BadRequest,
+        HttpStatus::Busy,
     ] {
         let answer = format!("{:?}", service.problem_answer(status));
         assert!(answer.contains("<Error><Code>") && !answer.contains("the-"), "{answer}");
     }
     assert!(!format!("{service:?}").contains("the-"));
     for refusal in [Refusal::Unsigned, Refusal::Mismatch, Refusal::UnknownKey, Refusal::Malformed("why")] {
-        let document = documents::error(refusal_code(refusal));
+        let document = documents::error_xml(refusal_code(refusal));
         let document = roxmltree::Document::parse(&document).unwrap();
         assert!(document.descendants().any(|node| node.has_tag_name("Code")), "{refusal}");
     }

@@ -7,18 +7,18 @@ use super::memory::MemoryBounds;
 use super::options::{OwnCommand, SelectionOptions, UserOptions};
 use super::together::ReaderGroup;
 use super::{rules, template};
-use crate::experiment::candidates::Candidates;
-use crate::experiment::planner::{PlanError, ReadableTarget, ReadableTargets, Selection};
-use crate::experiment::template::check_line;
+use crate::experiment::candidates::CandidateSearch;
+use crate::experiment::planner::{PlanError, ReadableTarget, ReadableTargets, TrialSelection};
+use crate::experiment::template::check_command_line;
 use anyhow::bail;
 use readlab_catalog::language::LanguageChoice;
 use readlab_catalog::roster::Roster;
 use readlab_measure::plan::{Budget, Rules};
-use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
+use readlab_model::target::{CACHE_UNKNOWN_WORDS, TargetFacts};
 use readlab_model::trial::{COMMAND, CacheState, Transport, TrialId, Work};
 use readlab_model::units::Nanos;
 use readlab_protocol::placing;
-use readlab_record::{Requested, RunKind};
+use readlab_record::{RequestedName, RunKind};
 use readlab_roster::discovery::Contenders;
 use readlab_suite::{NamedBy, StateChoice, Suite, SuiteEntry};
 use readlab_system::memory::page_bytes;
@@ -34,7 +34,7 @@ pub struct RunConfig {
     /// The cache states that are measured for a target on this machine.
     pub states: StateChoice,
     /// Bounds on memory; with them the state pressed is measured beside the cache states.
-    pub memory: MemoryBounds,
+    pub memory_bounds: MemoryBounds,
     /// The user's option that demands a cache state, such as `--state`; `None` if no option does.
     pub state_option: Option<&'static str>,
     /// The work on the bytes; `None` if it depends on the content.
@@ -46,15 +46,15 @@ pub struct RunConfig {
     /// Path of the suite, if it is a user's file.
     pub suite_file: Option<PathBuf>,
     /// The names that the user gave on the command line or in a user's suite file.
-    pub requested_names: Vec<Requested>,
-    /// The user's options, with `{}` in each command that names a target. Options that a suite can
-    /// also set are merged into the fields above.
+    pub requested_names: Vec<RequestedName>,
+    /// The user's options, with `{}` in place of the target's name in commands. Options that a suite
+    /// can also set are merged into the fields above.
     pub user: UserOptions,
 }
 
 impl RunConfig {
     pub fn merge(kind: RunKind, suite: Suite, mut user: UserOptions) -> anyhow::Result<RunConfig> {
-        user.inspect.check()?;
+        user.inspection.check()?;
         let selection = &user.selection;
         let languages =
             LanguageChoice::parse(&selection.languages, &Roster::with_user_rosters(&selection.rosters)?)?;
@@ -64,8 +64,8 @@ impl RunConfig {
         let requested_names = user_requests(&suite, selection, &languages);
         let reference = selection.reference.clone().or(suite.reference);
         let mut entries = suite.entries;
-        // The reference takes part, too. A reference that is also another trial may be given by the
-        // short name that reports show.
+        // A reference that is no other trial takes part, too, so its command is checked as well.
+        // Identifiers are compared, because the user may give the short name that reports show.
         let id = |name: &str| name.parse::<TrialId>().ok();
         let own = selection.commands.iter().map(OwnCommand::trial_name);
         let known: Vec<_> =
@@ -86,9 +86,9 @@ impl RunConfig {
         }
         let work = selection.work.or(suite.work);
         check_works(&entries, work)?;
-        let memory = match user.memory.is_given() {
-            true => user.memory.clone(),
-            false => MemoryBounds::new(suite.memory, user.memory.is_shared)?,
+        let memory = match user.memory_bounds.is_given() {
+            true => user.memory_bounds.clone(),
+            false => MemoryBounds::new(suite.memory_bounds, user.memory_bounds.is_shared)?,
         };
         if suite.read_ahead_bytes.is_some() && !memory.is_given() {
             bail!("read_ahead_bytes of the suite is for bounds on memory, and none is given: memory");
@@ -100,7 +100,7 @@ impl RunConfig {
         let memory = MemoryBounds {
             read_ahead_bytes: suite.read_ahead_bytes,
             is_optional: memory.is_given()
-                && !user.memory.is_given()
+                && !user.memory_bounds.is_given()
                 && states != StateChoice::Pressed
                 && kind != RunKind::Tune,
             ..memory
@@ -117,7 +117,7 @@ impl RunConfig {
             kind,
             rules,
             states,
-            memory,
+            memory_bounds: memory,
             state_option,
             work,
             entries,
@@ -134,8 +134,8 @@ impl RunConfig {
         self.work.is_some_and(Work::finds_names)
     }
 
-    /// The configuration of a rank of a fleet: all ranks shuffle with the seed of rank 0, and
-    /// groups of these numbers of ranks take turns.
+    /// The configuration of a rank of a fleet. All ranks shuffle with the seed of rank 0. Each trial
+    /// is read by each of these numbers of ranks, or by all ranks if the set is empty.
     pub fn for_rank(self, seed: u64, rank_counts: BTreeSet<u32>) -> RunConfig {
         let rules = Rules { seed, ..self.rules };
         let user = UserOptions { reader_group: ReaderGroup::Ranks(rank_counts), ..self.user };
@@ -160,18 +160,18 @@ impl RunConfig {
         over: Transport,
     ) -> Result<Vec<TrialId>, PlanError> {
         let Some(space) = &self.user.space else { return Ok(Vec::new()) };
-        let candidates = Candidates { contenders, space, languages: &self.languages, readable, over };
+        let candidates = CandidateSearch { contenders, space, languages: &self.languages, readable, over };
         candidates.find(&self.user.selection.methods)
     }
 
-    pub(super) fn selection(&self, readable: ReadableTargets, candidates: &[TrialId]) -> Selection {
+    pub(super) fn selection(&self, readable: ReadableTargets, candidates: &[TrialId]) -> TrialSelection {
         // A user's command reads the first target, whatever its transport is.
         let first = readable.iter().min_by_key(|(_, target)| target.target_index);
         let over = first.map_or_else(Transport::default, |(form, _)| form.over);
         let entry = |trial: String| SuiteEntry { trial, over, ..SuiteEntry::default() };
         // Commands come first, because contenders are started in this order and time may be short.
         let own = self.user.selection.commands.iter();
-        let form = readable.keys().find_map(|form| form.archive).filter(|_| self.user.commands_decode);
+        let form = readable.keys().find_map(|form| form.archive).filter(|_| self.user.has_decoding_commands);
         let commands =
             own.map(|own| SuiteEntry { command: own.rules.clone(), form, ..entry(own.trial_name()) });
         let mut entries: Vec<SuiteEntry> = commands.chain(self.entries.iter().cloned()).collect();
@@ -188,18 +188,27 @@ impl RunConfig {
         }
         // A race skips trials that cannot read the target; a suite reports them.
         let (params, reports_unreadable) = (self.user.selection.params.clone(), self.kind == RunKind::Suite);
-        let is_named = self.requested_names.iter().any(|named| matches!(named, Requested::Reference(_)));
+        let is_named = self.requested_names.iter().any(|named| matches!(named, RequestedName::Reference(_)));
         let reference = self.reference.clone().filter(|_| is_named);
         let languages = self.languages.clone();
-        let merge_gaps = self.user.merge_gaps.clone();
-        Selection { entries, globs, params, merge_gaps, readable, reference, languages, reports_unreadable }
+        let merge_gaps = self.user.merge_gaps_bytes.clone();
+        TrialSelection {
+            entries,
+            globs,
+            params,
+            merge_gaps_bytes: merge_gaps,
+            readable,
+            reference,
+            languages,
+            reports_unreadable,
+        }
     }
 
     /// Refuses an option that demands a cache state for a target whose cache readlab cannot
     /// control.
     pub fn check_state_option(&self, target: &TargetFacts) -> anyhow::Result<()> {
         if let Some(option) = self.state_option.filter(|_| target.has_foreign_server()) {
-            bail!("{}: {CACHE_UNKNOWN}, and it cannot be made: leave {option} out", target.path);
+            bail!("{}: {CACHE_UNKNOWN_WORDS}, and it cannot be made: leave {option} out", target.path);
         }
         Ok(())
     }
@@ -209,9 +218,10 @@ impl RunConfig {
             return vec![CacheState::Unknown];
         }
         // A search under a bound is about this bound alone, unless the user also names a state.
-        let is_alone = self.memory.is_given() && self.kind == RunKind::Tune && self.state_option.is_none();
+        let is_alone =
+            self.memory_bounds.is_given() && self.kind == RunKind::Tune && self.state_option.is_none();
         let mut states = if is_alone { Vec::new() } else { self.states.states() };
-        states.extend(self.memory.is_given().then_some(CacheState::Pressed));
+        states.extend(self.memory_bounds.is_given().then_some(CacheState::Pressed));
         states
     }
 
@@ -235,12 +245,12 @@ fn check_commands<'a>(
     let commands: Vec<&SuiteEntry> = entries.iter().filter(|entry| is_command(&entry.trial)).collect();
     for name in commands.iter().map(|entry| &entry.trial).chain(reference.filter(|name| is_command(name))) {
         let line = &name[COMMAND.len() + 1..];
-        check_line(line)?;
+        check_command_line(line)?;
         placing::completed(line)?;
     }
     for entry in &commands {
         let own = OwnCommand { rules: entry.command.clone(), ..OwnCommand::without_rules("") };
-        own.shell_lines().try_for_each(|line| check_line(line))?;
+        own.shell_lines().try_for_each(|line| check_command_line(line))?;
     }
     let is_one = |one: &SuiteEntry, other: &SuiteEntry| {
         let same = one.trial.parse::<TrialId>().ok() == other.trial.parse().ok();
@@ -274,15 +284,15 @@ fn check_works(entries: &[SuiteEntry], work: Option<Work>) -> anyhow::Result<()>
 }
 
 /// Names that the user gave: commands, methods, a reference, the trials of a user's suite file.
-fn user_requests(suite: &Suite, user: &SelectionOptions, languages: &LanguageChoice) -> Vec<Requested> {
-    let mut named: Vec<Requested> =
-        user.commands.iter().map(|own| Requested::Command(own.line.clone())).collect();
-    named.extend(user.methods.iter().cloned().map(Requested::Method));
-    named.extend(user.reference.iter().cloned().map(Requested::Reference));
-    named.extend(languages.names().iter().cloned().map(Requested::Language));
+fn user_requests(suite: &Suite, user: &SelectionOptions, languages: &LanguageChoice) -> Vec<RequestedName> {
+    let mut named: Vec<RequestedName> =
+        user.commands.iter().map(|own| RequestedName::Command(own.line.clone())).collect();
+    named.extend(user.methods.iter().cloned().map(RequestedName::Method));
+    named.extend(user.reference.iter().cloned().map(RequestedName::Reference));
+    named.extend(languages.names().iter().cloned().map(RequestedName::Language));
     if suite.own_file.is_some() && user.methods.is_empty() {
         let own = suite.entries.iter().filter(|entry| !entry.is_added_control);
-        named.extend(own.map(|entry| Requested::Trial(entry.trial.clone())));
+        named.extend(own.map(|entry| RequestedName::Trial(entry.trial.clone())));
     }
     named
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::experiment::options::SamplingOptions;
 use clap::Args;
-use readlab_record::Locations;
+use readlab_record::LocationOptions;
 use std::path::Path;
 
 fn suite_with(head: &str) -> Suite {
@@ -30,7 +30,7 @@ fn the_suite_decides_what_the_user_leaves_open() {
     let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_runs = 20\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
     let config = merged_config(head, UserOptions::default());
     let rules = config.rules;
-    assert_eq!((rules.min_runs, rules.max_runs), (20, 20));
+    assert_eq!((rules.min_readings, rules.max_readings), (20, 20));
     assert_eq!(rules.max_time, Nanos(2_000_000_000));
     assert_eq!(rules.budget, Budget::Advised(Nanos(480_000_000_000)));
     assert_eq!((config.work, config.states), (Some(Work::Sum), StateChoice::Warm));
@@ -57,7 +57,7 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
     };
     let config = merged_config(head, UserOptions { sampling, selection, ..UserOptions::default() });
     let rules = config.rules;
-    assert_eq!((rules.min_runs, rules.max_runs), (3, 3));
+    assert_eq!((rules.min_readings, rules.max_readings), (3, 3));
     assert_eq!((Some(rules.max_time), config.user.sampling.max_time), (second, second));
     assert_eq!(rules.budget, Budget::Firm(Nanos(1_000_000_000)));
     assert_eq!((config.work, config.states), (Some(Work::Newlines), StateChoice::Cold));
@@ -69,7 +69,7 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
 #[test]
 fn documents_and_help_name_the_budget_of_the_suites_that_race_by_default() {
     let suites = [Some(Suite::race()), Some(Suite::commands())].into_iter();
-    let suites = suites.chain([Work::Names, Work::Stat].map(Suite::for_names));
+    let suites = suites.chain([Work::Names, Work::Stat].map(Suite::for_name_work));
     let budgets: BTreeSet<String> = suites.map(|suite| suite.unwrap().budget.unwrap()).collect();
     assert_eq!(budgets.len(), 1, "{budgets:?}");
     let seconds = budgets.first().unwrap().parse::<Nanos>().unwrap().as_secs_f64();
@@ -89,7 +89,7 @@ fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
     let of = |head: &str, min_runs, max_runs| {
         let sampling = SamplingOptions { min_runs, max_runs, ..SamplingOptions::default() };
         let rules = merged_config(head, options_with_sampling(sampling)).rules;
-        (rules.min_runs, rules.max_runs)
+        (rules.min_readings, rules.max_readings)
     };
     let head = "min_runs = 10\nmax_runs = 12";
     assert_eq!(of(head, None, None), (10, 12));
@@ -123,7 +123,7 @@ fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
 fn trials_of_a_suite_file_count_as_named_unless_methods_are_named() {
     assert_eq!(
         merged_config("", UserOptions::default()).requested_names,
-        [Requested::Trial("rust/read".to_owned())]
+        [RequestedName::Trial("rust/read".to_owned())]
     );
     let selection = SelectionOptions {
         methods: vec!["rust/*".to_owned()],
@@ -131,7 +131,10 @@ fn trials_of_a_suite_file_count_as_named_unless_methods_are_named() {
         ..SelectionOptions::default()
     };
     let named = merged_config("", UserOptions { selection, ..UserOptions::default() }).requested_names;
-    assert_eq!(named, [Requested::Command("wc {}".to_owned()), Requested::Method("rust/*".to_owned())]);
+    assert_eq!(
+        named,
+        [RequestedName::Command("wc {}".to_owned()), RequestedName::Method("rust/*".to_owned())]
+    );
 }
 
 #[test]
@@ -150,7 +153,7 @@ fn each_location_gets_the_advised_time_and_all_share_the_user_s() {
         let user = UserOptions { locations, sampling, ..UserOptions::default() };
         merged_config("budget = \"8m\"", user).for_target_count(3).rules.budget
     };
-    let (located, minute) = (Some(Locations::default()), Nanos(60_000_000_000));
+    let (located, minute) = (Some(LocationOptions::default()), Nanos(60_000_000_000));
     assert_eq!(budget(located, None), Budget::Advised(Nanos(1_440_000_000_000)));
     assert_eq!(budget(None, None), Budget::Advised(Nanos(480_000_000_000)));
     assert_eq!(budget(located, Some(minute)), Budget::Firm(minute));
@@ -159,7 +162,7 @@ fn each_location_gets_the_advised_time_and_all_share_the_user_s() {
 #[test]
 fn bounds_on_memory_add_the_pressed_state_and_a_search_has_it_alone() {
     let user = |state| UserOptions {
-        memory: MemoryBounds::new(vec!["50%".parse().unwrap()], false).unwrap(),
+        memory_bounds: MemoryBounds::new(vec!["50%".parse().unwrap()], false).unwrap(),
         sampling: SamplingOptions { state, ..SamplingOptions::default() },
         ..UserOptions::default()
     };
@@ -176,16 +179,19 @@ fn bounds_on_memory_add_the_pressed_state_and_a_search_has_it_alone() {
     let said = refusal(RunKind::Race, "", options_with_sampling(sampling));
     assert_eq!(said, "--state pressed is about bounds on memory, and none is given: --memory");
     let of_suite = merged_config("memory = [\"25%\", \"1MiB\"]", UserOptions::default());
-    assert_eq!(of_suite.memory.bounds.len(), 2);
-    assert!(of_suite.memory.is_optional, "cold and warm go on without the bounds of a suite");
+    assert_eq!(of_suite.memory_bounds.bounds.len(), 2);
+    assert!(of_suite.memory_bounds.is_optional, "cold and warm go on without the bounds of a suite");
     let by_user = merged_config("memory = [\"25%\"]", user(None));
-    assert!(!by_user.memory.is_optional, "the user asks for them");
+    assert!(!by_user.memory_bounds.is_optional, "the user asks for them");
     let alone = "memory = [\"25%\"]\nstate = \"pressed\"";
-    assert!(!merged_config(alone, UserOptions::default()).memory.is_optional, "nothing else is measured");
+    assert!(
+        !merged_config(alone, UserOptions::default()).memory_bounds.is_optional,
+        "nothing else is measured"
+    );
     let twice = refusal(RunKind::Suite, "memory = [\"25%\", \"25%\"]", UserOptions::default());
     assert_eq!(twice, "--memory: 25% is given twice");
     let head = "memory = [\"25%\"]\nread_ahead_bytes = 65536";
-    assert_eq!(merged_config(head, user(None)).memory.read_ahead_bytes, Some(64 << 10));
+    assert_eq!(merged_config(head, user(None)).memory_bounds.read_ahead_bytes, Some(64 << 10));
     let said = refusal(RunKind::Suite, "read_ahead_bytes = 65536", UserOptions::default());
     assert!(said.starts_with("read_ahead_bytes of the suite is for bounds on memory"), "{said}");
 }

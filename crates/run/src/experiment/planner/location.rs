@@ -43,7 +43,7 @@ impl LocationPlan {
     /// Refuses a plan with nothing but controls if an option without effect is the cause.
     pub fn require_readings(self, is_control: impl Fn(&MethodId) -> bool) -> Result<LocationPlan, PlanError> {
         let planned = self.plan.trials.iter().map(|planned| &planned.trial);
-        let mut trials = planned.chain(self.plan.absent.iter().map(|(trial, _)| trial));
+        let mut trials = planned.chain(self.plan.absent_trials.iter().map(|(trial, _)| trial));
         if trials.any(|trial| !is_control(&trial.id.method)) {
             return Ok(self);
         }
@@ -89,59 +89,69 @@ impl OptionsWithoutEffect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::planner::{ReadableTarget, Selection, plan, plan_location};
-    use readlab_measure::plan::testing::{self, WARM, rules_of_runs};
+    use crate::experiment::planner::{ReadableTarget, TrialSelection, plan, plan_location};
+    use readlab_measure::plan::testing::{self, WARM, rules_for_readings};
     use readlab_model::trial::Work;
     use readlab_roster::discovery::Contenders;
 
     /// The plan of a location with one trial, and options without effect there.
-    fn location(trial: &str, options: Vec<PlanOption>) -> LocationPlan {
+    fn location_plan(trial: &str, options: Vec<PlanOption>) -> LocationPlan {
         let mut options_without_effect = OptionsWithoutEffect::default();
         for option in options {
             let why = PlanError::NoMatch(format!("{option:?} at {trial}"));
             options_without_effect.add(option, why);
         }
-        LocationPlan { plan: testing::plan(rules_of_runs(1), &[(trial, WARM)]), options_without_effect }
+        LocationPlan { plan: testing::plan(rules_for_readings(1), &[(trial, WARM)]), options_without_effect }
     }
 
-    /// The trials of the joined plan of three locations, or the error.
-    fn joined(options: [Vec<PlanOption>; 3]) -> Result<Vec<String>, String> {
+    /// The methods of the trials in the joined plan of three locations, or the error.
+    fn joined_methods(options: [Vec<PlanOption>; 3]) -> Result<Vec<String>, String> {
         let locations = ["a", "b", "c"].into_iter().zip(options);
-        let plans = locations.map(|(trial, options)| location(trial, options));
+        let plans = locations.map(|(trial, options)| location_plan(trial, options));
         let joined = plans.reduce(LocationPlan::joined_with).unwrap().into_plan();
         let names = |plan: Plan| plan.trials.iter().map(|it| it.trial.method().to_owned()).collect();
         joined.map(names).map_err(|error| error.to_string())
     }
 
-    fn method(glob: &str) -> PlanOption {
+    fn method_option(glob: &str) -> PlanOption {
         PlanOption::Method(glob.to_owned())
     }
 
-    fn param(name: &str) -> PlanOption {
+    fn param_option(name: &str) -> PlanOption {
         PlanOption::Param(name.to_owned())
     }
 
     #[test]
     fn an_option_needs_an_effect_at_one_of_three_locations() {
         let all = Ok(["a", "b", "c"].map(str::to_owned).to_vec());
-        assert_eq!(joined([vec![], vec![], vec![]]), all);
+        assert_eq!(joined_methods([vec![], vec![], vec![]]), all);
         let merge = || vec![PlanOption::Merge];
-        assert_eq!(joined([merge(), merge(), vec![]]), all);
-        assert_eq!(joined([vec![], merge(), merge()]), all);
+        assert_eq!(joined_methods([merge(), merge(), vec![]]), all);
+        assert_eq!(joined_methods([vec![], merge(), merge()]), all);
         // A reference has one reason in each state.
         let references = || vec![PlanOption::Reference, PlanOption::Reference];
-        assert_eq!(joined([references(), vec![], references()]), all);
-        assert_eq!(joined([vec![param("depth")], vec![param("threads")], vec![param("depth")]]), all);
-        assert_eq!(joined([vec![method("x")], vec![param("x")], vec![method("x")]]), all);
+        assert_eq!(joined_methods([references(), vec![], references()]), all);
+        assert_eq!(
+            joined_methods([
+                vec![param_option("depth")],
+                vec![param_option("threads")],
+                vec![param_option("depth")]
+            ]),
+            all
+        );
+        assert_eq!(
+            joined_methods([vec![method_option("x")], vec![param_option("x")], vec![method_option("x")]]),
+            all
+        );
     }
 
     #[test]
     fn the_first_option_of_the_first_location_that_has_no_effect_at_any_is_refused() {
-        let refused = |options| joined(options).unwrap_err();
+        let refused = |options| joined_methods(options).unwrap_err();
         let all = [
-            vec![method("x"), PlanOption::Merge, method("y")],
-            vec![method("y"), PlanOption::Merge],
-            vec![PlanOption::Reference, method("y"), PlanOption::Merge, method("x")],
+            vec![method_option("x"), PlanOption::Merge, method_option("y")],
+            vec![method_option("y"), PlanOption::Merge],
+            vec![PlanOption::Reference, method_option("y"), PlanOption::Merge, method_option("x")],
         ];
         assert!(refused(all).starts_with("no method matches Merge at a "));
         let references = || vec![PlanOption::Reference, PlanOption::Reference];
@@ -152,24 +162,24 @@ mod tests {
     #[test]
     fn an_option_that_leaves_only_controls_at_a_location_is_refused() {
         let of = |trial: &str, options: Vec<PlanOption>| {
-            let plan = location(trial, options).require_readings(|id| id.method == "null");
+            let plan = location_plan(trial, options).require_readings(|id| id.method == "null");
             plan.map(drop).map_err(|error| error.to_string())
         };
-        let said = of("null", vec![method("x"), PlanOption::Merge]).unwrap_err();
+        let said = of("null", vec![method_option("x"), PlanOption::Merge]).unwrap_err();
         assert!(said.starts_with("no method matches Method(\"x\") at null "), "{said}");
         assert_eq!(of("null", vec![]), Ok(()), "nothing but controls was selected");
-        assert_eq!(of("read", vec![method("x")]), Ok(()));
+        assert_eq!(of("read", vec![method_option("x")]), Ok(()));
     }
 
     #[test]
     fn at_one_location_an_option_without_effect_is_refused_before_a_later_error() {
         let globs = ["nosuch", "rust/["].map(str::to_owned).to_vec();
         let readable = ReadableTarget::single_file(Work::Sum);
-        let selection = Selection { globs, readable, ..Selection::default() };
+        let selection = TrialSelection { globs, readable, ..TrialSelection::default() };
         let contenders = Contenders::default();
-        let said = plan(&contenders, &selection, &[WARM], rules_of_runs(1)).unwrap_err();
+        let said = plan(&contenders, &selection, &[WARM], rules_for_readings(1)).unwrap_err();
         assert!(matches!(&said, PlanError::NoMatch(glob) if glob == "nosuch"), "{said}");
-        let said = plan_location(&contenders, &selection, &[WARM], rules_of_runs(1)).unwrap_err();
+        let said = plan_location(&contenders, &selection, &[WARM], rules_for_readings(1)).unwrap_err();
         assert!(matches!(said, PlanError::Glob(_)), "{said}");
     }
 }

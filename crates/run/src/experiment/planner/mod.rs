@@ -25,10 +25,10 @@ use readlab_record::{LimitKind, Outcome, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::methods::{Contender, ResolveError, ResolvedMethod};
 use readlab_suite::{NamedBy, SuiteEntry};
-use readlab_targets::target::tree::OtherWalk;
+use readlab_targets::target::tree::WalkDifference;
 pub(super) use resolve::{ResolvedTrial, resolve};
 use selection::TrialSpec;
-pub use selection::{ReadableTarget, ReadableTargets, Selection, TargetForm};
+pub use selection::{ReadableTarget, ReadableTargets, TargetForm, TrialSelection};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A method with one of its scans, and a form of the target that it could read.
@@ -69,9 +69,9 @@ pub enum PlanError {
     Absent { glob: String, reason: String },
 }
 
-/// Every method of the selected languages, with every scan that it offers for the work on the form
-/// that it reads.
-fn methods_with_scans(contenders: &Contenders, selection: &Selection) -> Vec<MatchedMethod> {
+/// Every method of the selected languages, with every scan that the method offers for the work, in
+/// each form of the target that the method reads.
+fn methods_with_scans(contenders: &Contenders, selection: &TrialSelection) -> Vec<MatchedMethod> {
     let mut ids = Vec::new();
     let asked = contenders.present().iter();
     for contender in asked.filter(|it| selection.languages.admits(&it.receipt.contender)) {
@@ -147,7 +147,7 @@ fn every_scan(contender: &Contender, line: &MethodLine) -> impl Iterator<Item = 
 /// The plan of targets for which trials are planned together.
 pub fn plan(
     contenders: &Contenders,
-    selection: &Selection,
+    selection: &TrialSelection,
     states: &[CacheState],
     rules: Rules,
 ) -> Result<Plan, PlanError> {
@@ -161,7 +161,7 @@ pub fn plan(
 /// The plan of one of several locations.
 pub fn plan_location(
     contenders: &Contenders,
-    selection: &Selection,
+    selection: &TrialSelection,
     states: &[CacheState],
     rules: Rules,
 ) -> Result<LocationPlan, PlanError> {
@@ -178,11 +178,11 @@ fn select_readable_or_named(mut matched: Vec<MatchedMethod>, by_name: bool) -> V
     matched
 }
 
-/// The trials that a name means although its methods do only other work than the one requested
-/// here; their outcomes say so. A glob means no such trials.
+/// The trials of a named method that does other work than the requested one; their outcomes say so.
+/// A glob gives no such trials.
 fn specs_for_other_work(
     contenders: &Contenders,
-    selection: &Selection,
+    selection: &TrialSelection,
     pattern: &MethodPattern,
 ) -> Vec<TrialSpec> {
     let is_named = |id: &MethodId| pattern.is_name && !contenders.is_control(id) && pattern.matches(id);
@@ -193,8 +193,8 @@ fn specs_for_other_work(
     offered_methods(contenders).filter(|(id, _)| is_named(id)).filter_map(spec).collect()
 }
 
-/// Adds the settings for all methods that this method has; the trial's own settings take
-/// precedence.
+/// Adds the settings for all methods to a trial, as far as its method has these parameters. They
+/// replace settings that the trial's name contains.
 fn with_general_params(contenders: &Contenders, id: &TrialId, general: &Params) -> TrialId {
     let mut merged = id.clone();
     let Some(method) = contenders.method(&id.method) else { return merged };
@@ -210,6 +210,7 @@ fn with_general_params(contenders: &Contenders, id: &TrialId, general: &Params) 
 /// Name of the parameter of methods that merge ranges.
 const MERGE_PARAMETER: &str = "merge_bytes";
 
+/// The parameter with which a method merges ranges; `None` if the method merges none.
 fn merge_param(method: &MethodLine) -> Option<&ParamLine> {
     method.params.iter().find(|param| param.name == MERGE_PARAMETER)
 }
@@ -217,7 +218,8 @@ fn merge_param(method: &MethodLine) -> Option<&ParamLine> {
 /// One trial for each gap up to which ranges are merged. The trial stays as it is if its method
 /// merges no ranges, or if its name contains a gap.
 fn with_merge_gaps(contenders: &Contenders, id: TrialId, gaps: &[u64]) -> Vec<TrialId> {
-    let is_set = id.params.0.keys().any(|name| Params::short(name) == Params::short(MERGE_PARAMETER));
+    let is_set =
+        id.params.0.keys().any(|name| Params::short_name(name) == Params::short_name(MERGE_PARAMETER));
     let method = contenders.method(&id.method).filter(|_| !is_set);
     let Some(param) = method.and_then(merge_param).filter(|_| !gaps.is_empty()) else { return vec![id] };
     let with = |&gap: &u64| {
@@ -230,7 +232,7 @@ fn with_merge_gaps(contenders: &Contenders, id: TrialId, gaps: &[u64]) -> Vec<Tr
 
 struct Planner<'a> {
     contenders: &'a Contenders,
-    selection: &'a Selection,
+    selection: &'a TrialSelection,
     plan: Plan,
     /// The trials without a label that the current state already has.
     seen_unlabelled: BTreeSet<(TrialId, Work, TargetForm)>,
@@ -240,11 +242,11 @@ struct Planner<'a> {
 impl<'a> Planner<'a> {
     fn new(
         contenders: &'a Contenders,
-        selection: &'a Selection,
+        selection: &'a TrialSelection,
         states: &[CacheState],
         rules: Rules,
     ) -> Planner<'a> {
-        let plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
+        let plan = Plan { trials: Vec::new(), absent_trials: Vec::new(), states: states.to_vec(), rules };
         Planner {
             contenders,
             selection,
@@ -270,15 +272,15 @@ impl Planner<'_> {
                 if self.may_take_part(&spec.id.method) {
                     let id = with_general_params(contenders, &spec.id, &selection.params);
                     let form = selection.form_of(contenders, spec);
-                    for id in with_merge_gaps(contenders, id, &selection.merge_gaps) {
-                        self.add(&TrialSpec { id, form, ..spec.clone() }, state);
+                    for id in with_merge_gaps(contenders, id, &selection.merge_gaps_bytes) {
+                        self.add_trial(&TrialSpec { id, form, ..spec.clone() }, state);
                     }
                 }
             }
             self.add_reference(state)?;
         }
-        let merges = self.planned_methods().any(|it| merge_param(&it.choice.method).is_some());
-        if !selection.merge_gaps.is_empty() && !merges {
+        let merges = self.planned_methods().any(|it| merge_param(&it.resolved_method.method).is_some());
+        if !selection.merge_gaps_bytes.is_empty() && !merges {
             self.options_without_effect.add(PlanOption::Merge, PlanError::NothingMerges);
         }
         for (name, &value) in &selection.params.0 {
@@ -290,8 +292,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Every method and scan that matches one of the globs, then the controls and commands of the
-    /// selection.
+    /// The controls and commands of the selection, then every method and scan that matches one of
+    /// the globs.
     fn matching_specs(&mut self) -> Result<Vec<TrialSpec>, PlanError> {
         let (contenders, selection) = (self.contenders, self.selection);
         let mut specs = Vec::new();
@@ -341,12 +343,15 @@ impl Planner<'_> {
         Ok(kept)
     }
 
-    /// Whether a setting for every method applies to a planned trial that is no control. For reads
-    /// at places, `depth` and `threads` are set together, and each method has only one of them.
+    /// Whether a setting for every method applies to a planned trial that is no control. `--depth`
+    /// sets both `depth` and `threads`, and a method that reads places has only one of the two; so
+    /// both count as applied if places are read.
     fn param_has_effect(&self, name: &str, value: u64) -> bool {
         let mut planned_methods = self.planned_methods();
-        let is_of_places = self.planned_methods().any(|it| it.choice.method.reads == Reads::Places);
-        let is_it = |(own, set): (&String, &u64)| Params::short(own) == Params::short(name) && *set == value;
+        let is_of_places = self.planned_methods().any(|it| it.resolved_method.method.reads == Reads::Places);
+        let is_it = |(own, set): (&String, &u64)| {
+            Params::short_name(own) == Params::short_name(name) && *set == value
+        };
         is_of_places && ["depth", "threads"].contains(&name)
             || planned_methods.any(|it| it.trial.params.0.iter().any(is_it))
     }
@@ -358,14 +363,14 @@ impl Planner<'_> {
     /// Why no trial takes a setting: no method has it, or the value is outside the ranges that the
     /// methods take.
     fn param_error(&self, name: &str, value: u64) -> PlanError {
-        let all = self.planned_methods().flat_map(|it| &it.choice.method.params);
+        let all = self.planned_methods().flat_map(|it| &it.resolved_method.method.params);
         let ranges: BTreeSet<(u64, u64)> = all
-            .filter(|param| Params::short(&param.name) == Params::short(name))
+            .filter(|param| Params::short_name(&param.name) == Params::short_name(name))
             .map(|param| (param.min, param.max))
             .collect();
         let is_of_bytes = name.ends_with("_bytes");
-        let shown = |value: u64| if is_of_bytes { Bytes(value).exact() } else { value.to_string() };
-        let short = Params::short(name);
+        let shown = |value: u64| if is_of_bytes { Bytes(value).exact_text() } else { value.to_string() };
+        let short = Params::short_name(name);
         let ranges: Vec<String> =
             ranges.iter().map(|&(min, max)| format!("{} to {}", shown(min), shown(max))).collect();
         let why = match &ranges[..] {
@@ -380,8 +385,9 @@ impl Planner<'_> {
         !self.contenders.absent().contains_key(&id.contender) && self.selection.admits(self.contenders, id)
     }
 
-    /// Adds one trial, or the reason why it cannot run. Duplicates are not added.
-    fn add(&mut self, spec: &TrialSpec, state: CacheState) {
+    /// Adds one trial, or the reason why it cannot run. Adds no duplicates, and no trials that a
+    /// suite has for other targets.
+    fn add_trial(&mut self, spec: &TrialSpec, state: CacheState) {
         let readable = self.selection.readable.get(&spec.form);
         if !spec.is_reported_if_unreadable
             && readable.is_none_or(|readable| is_for_other_dictionary(spec, readable))
@@ -402,16 +408,16 @@ impl Planner<'_> {
         }
         let choice = resolved.as_ref().ok().map(|resolved| &resolved.choice);
         let trial = Trial {
-            index: TrialIndex::new(self.plan.trials.len() + self.plan.absent.len()),
+            index: TrialIndex::new(self.plan.trials.len() + self.plan.absent_trials.len()),
             label: spec.entry.label.clone(),
             params: choice.map_or_else(|| id.params.clone(), |choice| choice.params.clone()),
             target: readable.map_or_else(|| self.selection.first_target(), |readable| readable.target_index),
             work,
             state,
             cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
-            decodes: spec.form.archive,
+            decoded_format: spec.form.archive,
             start: spec.entry.start,
-            command: spec.entry.command.clone(),
+            command_rules: spec.entry.command.clone(),
             id,
         };
         match resolved {
@@ -422,13 +428,13 @@ impl Planner<'_> {
             Ok(resolved) => self.plan.trials.push(resolved.planned_trial(trial, spec.entry.named_by)),
             Err(error) => {
                 let outcome = Outcome::Unavailable { reason: error.to_string() };
-                self.plan.absent.push((trial, outcome));
+                self.plan.absent_trials.push((trial, outcome));
             }
         }
     }
 
-    /// Whether a suite names a method that reads ranges of a server's content although all of it is
-    /// raced, or a method that reads all of it although ranges are raced.
+    /// Whether the trial is a suite's and its method reads ranges of a server's content where the
+    /// whole content is raced, or the whole content where ranges are raced.
     fn is_suite_method_for_other_extent(&self, spec: &TrialSpec, readable: &ReadableTarget) -> bool {
         let method = self.contenders.method(&spec.id.method);
         let reads_it = method.is_none_or(|method| reads_extent(method, spec.form.over, readable));
@@ -461,7 +467,8 @@ impl Planner<'_> {
         let TargetForm { archive, over } = spec.form;
         let noun = archive.map(Archive::noun).unwrap_or_default();
         let decodes = self.contenders.method(&spec.id.method).map_or(&[][..], |method| &method.decodes);
-        let SuiteEntry { answers, has_dictionary, files_max, .. } = &spec.entry;
+        let SuiteEntry { possible_works: answers, needs_dictionary: has_dictionary, files_max, .. } =
+            &spec.entry;
         let Some(readable) = readable else {
             let why = if over == Transport::File { "the target is none" } else { "only files are decoded" };
             return Err(format!("it reads what comes out of {noun}, and {why}"));
@@ -495,7 +502,7 @@ impl Planner<'_> {
 /// although the user names one.
 fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool {
     let is_of_suite = spec.id.method.contender == COMMAND && spec.entry.named_by == NamedBy::Suite;
-    is_of_suite && spec.form.archive.is_some() && spec.entry.has_dictionary != readable.has_dictionary
+    is_of_suite && spec.form.archive.is_some() && spec.entry.needs_dictionary != readable.has_dictionary
 }
 
 /// Name of the parameter of methods that request byte ranges.
@@ -530,13 +537,13 @@ fn check_can_read(
             "it reads the whole content, and only the ranges of a list are read"
         }
         _ if is_suited && lacks_tls => "it does not read with encryption, and the server's URL is https",
-        Transport::Tree if other_walk == Some(OtherWalk::Listed) => {
+        Transport::Tree if other_walk == Some(WalkDifference::Listed) => {
             "it walks a folder, and the files are from a list"
         }
-        Transport::Tree if other_walk == Some(OtherWalk::FollowedLinks) => {
+        Transport::Tree if other_walk == Some(WalkDifference::FollowedLinks) => {
             "it walks the folder and follows no links"
         }
-        Transport::Tree if other_walk == Some(OtherWalk::LeftOut) => {
+        Transport::Tree if other_walk == Some(WalkDifference::OwnFilesLeftOut) => {
             "it walks the folder, and would also read what readlab writes there"
         }
         _ if is_suited && lacks_ranges => {
@@ -563,7 +570,7 @@ fn check_can_read(
 /// the cold state, and limits of cached files in the warm state, unless only the cold state is
 /// raced.
 fn is_measured_in_other_state(plan: &Plan, trial: &Trial) -> bool {
-    match trial.limit() {
+    match trial.limit_kind() {
         Some(LimitKind::Device) => trial.state == CacheState::Warm,
         Some(LimitKind::Memory) | None => false,
         // The controls of these limits do not read the target itself, so its cold state is
@@ -577,6 +584,6 @@ fn is_measured_in_other_state(plan: &Plan, trial: &Trial) -> bool {
 fn report_bypass_if_only_warm(plan: &mut Plan, trial: Trial) {
     if !plan.states.contains(&CacheState::Cold) {
         let reason = "reads past the page cache: judged among the cold".to_owned();
-        plan.absent.push((trial, Outcome::Unavailable { reason }));
+        plan.absent_trials.push((trial, Outcome::Unavailable { reason }));
     }
 }

@@ -8,7 +8,7 @@ use readlab_catalog::language::Languages;
 use readlab_catalog::roster::Roster;
 use readlab_measure::plan::Plan;
 use readlab_model::trial::{COMMAND, CacheState, MethodId, NearestNames, Params, SplitName, TrialId};
-use readlab_record::Requested;
+use readlab_record::RequestedName;
 use readlab_roster::methods::ResolveError;
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(in crate::experiment) fn planned_reference(reference: &TrialId, plan: &Plan)
     found.unwrap_or(reference).clone()
 }
 
-/// Whether a name, which may lack its scan or some of its settings, means this trial.
+/// Whether a name means this trial. The name may lack the scan or some of the settings.
 pub(super) fn name_matches(name: &TrialId, id: &TrialId) -> bool {
     let (named, method) = (&name.method, &id.method);
     (&named.contender, &named.method) == (&method.contender, &method.method)
@@ -36,7 +36,7 @@ impl Planner<'_> {
     pub(super) fn add_reference(&mut self, state: CacheState) -> Result<(), PlanError> {
         let Some(reference) = &self.selection.reference else { return Ok(()) };
         let measured = self.plan.trials.iter().map(|planned| &planned.trial);
-        let mut planned = measured.chain(self.plan.absent.iter().map(|(trial, _)| trial));
+        let mut planned = measured.chain(self.plan.absent_trials.iter().map(|(trial, _)| trial));
         let is_there = planned.any(|trial| trial.state == state && name_matches(reference, &trial.id));
         let is_absent = self.contenders.absent().contains_key(&reference.method.contender);
         if is_there || is_absent {
@@ -65,7 +65,7 @@ impl Planner<'_> {
             Err(ResolveError::Params(error)) => return Err(error.into()),
             Err(ResolveError::NoWork { .. } | ResolveError::Unavailable(_)) | Ok(_) => {}
         }
-        self.add(&spec, state);
+        self.add_trial(&spec, state);
         Ok(())
     }
 
@@ -88,7 +88,7 @@ impl Planner<'_> {
 
 /// Marks, for each thing that the user named, the first trial of a plan on each target in each
 /// state.
-pub(in crate::experiment) fn mark_first_named(plan: &mut Plan, named: &[Requested]) {
+pub(in crate::experiment) fn mark_first_named(plan: &mut Plan, named: &[RequestedName]) {
     let of_trials = plan.trials.iter().map(|it| (it.trial.state, it.trial.target));
     for condition in of_trials.collect::<BTreeSet<_>>() {
         for name in named {
@@ -100,16 +100,18 @@ pub(in crate::experiment) fn mark_first_named(plan: &mut Plan, named: &[Requeste
 }
 
 /// Whether something that the user requested means a trial, possibly beside other trials.
-fn request_means_trial(id: &TrialId, name: &Requested) -> bool {
+fn request_means_trial(id: &TrialId, name: &RequestedName) -> bool {
     let is_it = |name: &str| TrialId::parse_written(name).is_ok_and(|name| name_matches(&name, id));
     match name {
-        Requested::Command(words) => is_it(&format!("{COMMAND}/{words}")),
-        Requested::Method(glob) if id.method.contender != COMMAND => {
+        RequestedName::Command(words) => is_it(&format!("{COMMAND}/{words}")),
+        RequestedName::Method(glob) if id.method.contender != COMMAND => {
             MethodPattern::parse(glob).is_ok_and(|pattern| pattern.matches_trial(id))
         }
-        Requested::Method(name) | Requested::Reference(name) | Requested::Trial(name) => is_it(name),
-        Requested::Contender(name) => id.method.contender == *name,
-        Requested::Language(name) => {
+        RequestedName::Method(name) | RequestedName::Reference(name) | RequestedName::Trial(name) => {
+            is_it(name)
+        }
+        RequestedName::Contender(name) => id.method.contender == *name,
+        RequestedName::Language(name) => {
             Languages::of_roster(&Roster::built_in()).language_of(&id.method.contender) == name
         }
     }
@@ -141,7 +143,10 @@ impl MethodPattern {
 
     pub fn matches_trial(&self, id: &TrialId) -> bool {
         let has = |(key, value): (&String, &u64)| {
-            id.params.0.iter().any(|(name, own)| Params::short(name) == Params::short(key) && own == value)
+            id.params
+                .0
+                .iter()
+                .any(|(name, own)| Params::short_name(name) == Params::short_name(key) && own == value)
         };
         self.matches(&id.method) && self.params.0.iter().all(has)
     }
@@ -162,15 +167,15 @@ mod tests {
 
     #[test]
     fn a_trial_is_named_by_its_command_its_method_or_its_language() {
-        let is_it = |id: &str, name: Requested| request_means_trial(&id.parse().unwrap(), &name);
+        let is_it = |id: &str, name: RequestedName| request_means_trial(&id.parse().unwrap(), &name);
         let text = str::to_owned;
-        assert!(is_it("rust/mmap/avx2", Requested::Method(text("rust/mmap/*"))));
-        assert!(is_it("rust/mmap/avx2", Requested::Method(text("rust/mmap"))));
-        assert!(!is_it("c/mmap", Requested::Method(text("rust/mmap"))));
-        assert!(is_it("command/wc -l", Requested::Command(text("wc -l {}"))));
-        assert!(!is_it("command/wc -c", Requested::Command(text("wc -l {}"))));
-        assert!(is_it("python/read", Requested::Language(text("Python"))));
-        assert!(is_it("mine/read", Requested::Contender(text("mine"))));
+        assert!(is_it("rust/mmap/avx2", RequestedName::Method(text("rust/mmap/*"))));
+        assert!(is_it("rust/mmap/avx2", RequestedName::Method(text("rust/mmap"))));
+        assert!(!is_it("c/mmap", RequestedName::Method(text("rust/mmap"))));
+        assert!(is_it("command/wc -l", RequestedName::Command(text("wc -l {}"))));
+        assert!(!is_it("command/wc -c", RequestedName::Command(text("wc -l {}"))));
+        assert!(is_it("python/read", RequestedName::Language(text("Python"))));
+        assert!(is_it("mine/read", RequestedName::Contender(text("mine"))));
     }
 
     #[test]

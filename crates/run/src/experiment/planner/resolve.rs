@@ -5,7 +5,7 @@ use readlab_catalog::roster::{Roster, Warmup};
 use readlab_catalog::snippet;
 use readlab_measure::plan::{PlannedTrial, Role};
 use readlab_model::trial::{COMMAND, MethodId, Params, Work};
-use readlab_record::{Start, Trial};
+use readlab_record::{StartMode, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::methods::{ResolveError, ResolvedMethod};
 use readlab_suite::NamedBy;
@@ -15,22 +15,23 @@ use readlab_suite::NamedBy;
 pub(in crate::experiment) struct ResolvedTrial {
     pub(in crate::experiment) choice: ResolvedMethod,
     warmup: Warmup,
-    collects: bool,
+    collects_garbage: bool,
 }
 
 impl ResolvedTrial {
     pub(in crate::experiment) fn planned_trial(self, trial: Trial, by: NamedBy) -> PlannedTrial {
-        let ResolvedTrial { choice, warmup, collects } = self;
+        let ResolvedTrial { choice, warmup, collects_garbage: collects } = self;
         let role = role(&choice.id, by);
-        // The first reading of each start is measured, so nothing is warmed up.
-        let warmup = if trial.start == Start::EachReading { Warmup::Readings } else { warmup };
+        // The first reading after each start is measured, so reading until times are steady is of no
+        // use.
+        let warmup = if trial.start == StartMode::EachReading { Warmup::Readings } else { warmup };
         PlannedTrial {
             trial,
-            choice,
+            resolved_method: choice,
             warmup,
             collects_garbage: collects,
             role,
-            block: 0,
+            block_index: 0,
             is_first_named: false,
             wait_reason: None,
         }
@@ -61,5 +62,5 @@ pub(in crate::experiment) fn resolve(
         .contender(&method.contender)
         .ok_or_else(|| ResolveError::NoContender(method.contender.clone()))?;
     let choice = contender.resolve(method, params, work)?;
-    Ok(ResolvedTrial { choice, warmup: contender.warmup, collects: contender.collects_garbage })
+    Ok(ResolvedTrial { choice, warmup: contender.warmup, collects_garbage: contender.collects_garbage })
 }

@@ -9,21 +9,21 @@ use readlab_model::trial::{COMMAND, MethodId, Params, Transport, TrialError, Tri
 use readlab_protocol::{Archive, MethodLine};
 use readlab_roster::discovery::Contenders;
 use readlab_suite::SuiteEntry;
-use readlab_targets::target::tree::OtherWalk;
+use readlab_targets::target::tree::WalkDifference;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The selection before it is resolved against the contenders' methods.
 #[derive(Debug, Clone, Default)]
-pub struct Selection {
+pub struct TrialSelection {
     /// Trials by name, with labels.
     pub entries: Vec<SuiteEntry>,
     /// If not empty, only methods and scans that match one of these take part, and the controls and
     /// commands among the entries.
     pub globs: Vec<String>,
     pub params: Params,
-    /// The gaps up to which ranges are merged. Each method that merges ranges takes part with each
-    /// gap.
-    pub merge_gaps: Vec<u64>,
+    /// The gaps in bytes up to which ranges are merged. Each method that merges ranges takes part
+    /// with each gap.
+    pub merge_gaps_bytes: Vec<u64>,
     pub readable: ReadableTargets,
     /// The reference that the user named. It always takes part.
     pub reference: Option<TrialId>,
@@ -64,7 +64,7 @@ pub struct ReadableTarget {
     pub answers_ranges: bool,
     /// Why walking the folder of a tree would find other files than the tree has; `None` if it
     /// would find the same files.
-    pub other_walk: Option<OtherWalk>,
+    pub other_walk: Option<WalkDifference>,
     pub file_count: u64,
     /// Why no trial can read the target; `None` if trials can.
     pub unreadable_reason: Option<String>,
@@ -111,7 +111,7 @@ impl TrialSpec {
     }
 }
 
-impl Selection {
+impl TrialSelection {
     pub(super) fn admits(&self, contenders: &Contenders, id: &MethodId) -> bool {
         id.contender == COMMAND || contenders.is_control(id) || self.languages.admits(&id.contender)
     }
@@ -122,7 +122,7 @@ impl Selection {
         readable.map_or(Work::Sum, |readable| readable.work)
     }
 
-    /// The first of the targets. A trial that can read none of the targets is reported at this one.
+    /// The first of the targets, at which trials are reported that can read none of the targets.
     pub(super) fn first_target(&self) -> TargetIndex {
         self.readable.values().map(|readable| readable.target_index).min().unwrap_or_default()
     }

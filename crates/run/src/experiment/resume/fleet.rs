@@ -1,25 +1,28 @@
-//! Resuming the run of a fleet. Rank 0 has the record; it sends the others what they need to
-//! prepare the same plan on their own files. When all ranks agree, they check that the hosts are
-//! the same as before ([`readlab_fleet::agreement`]).
+//! Resumes the run of a fleet. Rank 0 has the record, and sends the other ranks what they need to
+//! prepare the same plan on their own files. [`readlab_fleet::agreement`] checks that the hosts are
+//! the same as before.
 
 use super::InterruptedRun;
 use crate::experiment::target_spec::SplitReader;
 use anyhow::{Context, ensure};
-use readlab_record::{Fleet, Line, Record, RunKind, Share};
+use readlab_record::{Fleet, Line, Record, RunKind, ShareMode};
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What all ranks must know about an interrupted run: the first lines of its record.
+/// What all ranks must know about an interrupted run.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct FirstLines {
+pub struct SharedRunFacts {
+    /// The first lines of the record: header, targets, contenders and fleet.
     lines: Vec<Line>,
     /// Time that the run had taken when it was interrupted.
-    earlier: Duration,
+    #[serde(rename = "earlier")]
+    earlier_elapsed: Duration,
 }
 
 impl InterruptedRun {
+    /// Refuses the run of a fleet, which must be resumed on all of its hosts.
     pub fn refuse_fleet(self) -> anyhow::Result<InterruptedRun> {
         ensure!(
             self.record.fleet.is_none(),
@@ -32,16 +35,16 @@ impl InterruptedRun {
         self.record.fleet.as_ref().context("it is not of a fleet: readlab race --resume")
     }
 
-    pub fn first_lines(&self) -> FirstLines {
+    pub fn shared_facts(&self) -> SharedRunFacts {
         let record = &self.record;
         let targets = record.targets.numbered();
         let targets = targets.map(|(index, facts)| Line::Target { index, facts: Box::new(facts.clone()) });
         let contenders = record.contenders.iter().cloned().map(Line::Contender);
         let fleet = record.fleet.iter().map(|fleet| Line::Fleet(Box::new(fleet.clone())));
         let header = [Line::Header(Box::new(record.header.clone()))];
-        FirstLines {
+        SharedRunFacts {
             lines: header.into_iter().chain(targets).chain(contenders).chain(fleet).collect(),
-            earlier: self.earlier_elapsed,
+            earlier_elapsed: self.earlier_elapsed,
         }
     }
 
@@ -51,7 +54,8 @@ impl InterruptedRun {
         let (share, ranks) = (fleet.share, fleet.ranks.len());
         let own = fleet.ranks.get(rank as usize).with_context(|| format!("it had {ranks} ranks"))?.clone();
         let readers = u32::try_from(ranks).ok().and_then(NonZero::new).context("it had no ranks")?;
-        self.split_reader = (share == Share::Split).then_some(SplitReader { reader: rank, readers });
+        self.split_reader =
+            (share == ShareMode::Split).then_some(SplitReader { reader_number: rank, reader_count: readers });
         for facts in self.record.targets.iter_mut() {
             (facts.path, facts.path_hex) = (own.path.clone(), None);
             facts.digest.clone_from(&own.digest);
@@ -66,17 +70,22 @@ impl InterruptedRun {
     }
 }
 
-impl FirstLines {
+impl SharedRunFacts {
     pub fn for_rank(self, rank: u32) -> anyhow::Result<InterruptedRun> {
         let mut lines = self.lines.into_iter();
         let Some(Line::Header(header)) = lines.next() else { unreachable!("a header comes first") };
         let mut record = Record::new(*header);
         lines.for_each(|line| record.add(line));
-        let resume_plan = super::resume_plan(RunKind::Race, &record)?;
+        let resume_plan = super::checked_resume_plan(RunKind::Race, &record)?;
         // Only rank 0 draws flame graphs.
         let folder = PathBuf::from(Path::new("."));
-        let run =
-            InterruptedRun { record, resume_plan, folder, earlier_elapsed: self.earlier, split_reader: None };
+        let run = InterruptedRun {
+            record,
+            resume_plan,
+            record_folder: folder,
+            earlier_elapsed: self.earlier_elapsed,
+            split_reader: None,
+        };
         run.for_rank(rank)
     }
 }

@@ -10,16 +10,16 @@ use super::deadline::{ASKING_STEP, COPYING_STEP, Deadline};
 use super::header_lines::OpeningLines;
 use super::planner::{self, resolve};
 use super::recorder::Recorder;
-use super::target_spec::{Examination, ExaminedTarget, SplitReader, TargetSpec, check_drop_caches};
+use super::target_spec::{ExaminationOptions, ExaminedTarget, SplitReader, TargetSpec, check_drop_caches};
 use super::targets::{ExpectedAnswers, OpenTarget, split_known_targets, start_servers};
 use super::together::{ArrangedTargets, ReaderGroup};
 use super::{Experiment, Procedure, Rounds, header_lines, participants};
-use crate::live::Live;
+use crate::live::LiveView;
 use anyhow::{Context, anyhow, bail, ensure};
-pub use fleet::FirstLines;
+pub use fleet::SharedRunFacts;
 use jiff::Timestamp;
 use readlab_catalog::roster::{Roster, RosterEntry};
-use readlab_measure::cache::Eviction;
+use readlab_measure::cache::EvictionScope;
 use readlab_measure::plan::{Plan, PlannedTrial};
 use readlab_measure::round::{self, ResumeState};
 use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
@@ -41,10 +41,12 @@ use std::time::{Duration, Instant, SystemTime};
 pub struct InterruptedRun {
     record: Record,
     resume_plan: ResumePlan,
-    folder: PathBuf,
+    /// The folder of the record.
+    record_folder: PathBuf,
     /// Time that the run had taken when it was interrupted.
     earlier_elapsed: Duration,
-    /// The part of the file that a rank of a fleet reads; `None` if whole files are read.
+    /// Which rank of a fleet this is, if each rank reads a part of the file; `None` if whole files
+    /// are read.
     split_reader: Option<SplitReader>,
 }
 
@@ -54,7 +56,7 @@ impl InterruptedRun {
         let writer = RecordWriter::reopen(path)?;
         let (record, written) = writer.read_back()?;
         let earlier_elapsed = elapsed_before(&record, written).with_context(|| display_path(path))?;
-        let resume_plan = resume_plan(kind, &record).with_context(|| display_path(path))?;
+        let resume_plan = checked_resume_plan(kind, &record).with_context(|| display_path(path))?;
         // The commands of a record that another user may write to would run with this user's
         // rights. The plan is examined, because it decides which commands run; the trial lines of
         // the record may differ from it.
@@ -62,7 +64,16 @@ impl InterruptedRun {
             trust::check(path)?;
         }
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-        Ok((InterruptedRun { record, resume_plan, folder, earlier_elapsed, split_reader: None }, writer))
+        Ok((
+            InterruptedRun {
+                record,
+                resume_plan,
+                record_folder: folder,
+                earlier_elapsed,
+                split_reader: None,
+            },
+            writer,
+        ))
     }
 }
 
@@ -72,9 +83,10 @@ impl Experiment {
         recorder: &Recorder,
         quiet: bool,
     ) -> anyhow::Result<Experiment> {
-        let InterruptedRun { mut record, resume_plan, folder, earlier_elapsed, split_reader } = interrupted;
+        let InterruptedRun { mut record, resume_plan, record_folder: folder, earlier_elapsed, split_reader } =
+            interrupted;
         let begun = Instant::now();
-        if resume_plan.drop_caches {
+        if resume_plan.may_drop_caches {
             check_drop_caches()?;
         }
         let mut examined = examine(&resume_plan, &record.targets, split_reader)?;
@@ -83,27 +95,27 @@ impl Experiment {
         let contenders = same_contenders(&resume_plan, &record, recorder.live(), quiet)?;
         let mut plan = resumed_plan(&resume_plan, &contenders)?;
         record.header.reference.iter().for_each(|reference| plan.set_baseline(reference));
-        planner::mark_first_named(&mut plan, &resume_plan.requested);
+        planner::mark_first_named(&mut plan, &resume_plan.requested_names);
         let deadline = Deadline::for_resumed_reading(&resume_plan.rules, begun, earlier_elapsed);
         let copying = Deadline::for_step(COPYING_STEP, &resume_plan.rules, begun);
-        let same = RepeatedAnswers {
+        let same = RepeatedReading {
             resume_plan: &resume_plan,
             recorded_targets: &record.targets,
             deadline,
             recorder,
         };
-        let expected = same.find(&mut targets)?;
+        let expected = same.read_all_targets(&mut targets)?;
         let (targets, caches) = split_known_targets(targets, expected);
         let (reader_group, eviction) =
-            (ReaderGroup::of_record(&record), Eviction::of_run(resume_plan.drop_caches));
+            (ReaderGroup::of_record(&record), EvictionScope::of_run(resume_plan.may_drop_caches));
         let mut arranged =
             reader_group.arrange(plan, targets, caches, None, eviction, &|_| copying.check())?;
         if record.targets.iter().any(TargetFacts::is_size_group) {
             let deadline = Deadline::for_resumed_reading(&resume_plan.rules, begun, earlier_elapsed);
-            arranged = arranged.with_size_groups(resume_plan.drop_caches, &deadline, recorder)?;
+            arranged = arranged.with_size_groups(resume_plan.may_drop_caches, &deadline, recorder)?;
         }
         // The record already has the facts of its targets.
-        let ArrangedTargets { targets, caches, plan, .. } = arranged;
+        let ArrangedTargets { targets, cache_controls: caches, plan, .. } = arranged;
         let resumed = Line::Resumed(new_resumption(&plan, &record, earlier_elapsed)?);
         let lines: Vec<Line> =
             [resumed].into_iter().chain(restart_warning(&resume_plan, &record.header)).collect();
@@ -112,23 +124,24 @@ impl Experiment {
             kind: record.header.kind,
             opening: OpeningLines::Resumed(lines),
             targets,
-            caches,
+            cache_controls: caches,
             servers,
             contenders: Rc::new(contenders),
             plan,
             procedure: Procedure::Rounds(Rounds::Resumed(Box::new(record))),
-            inspect: inspect_plan(&resume_plan, &folder)?,
-            requested_names: resume_plan.requested,
+            inspect_plan: inspect_plan(&resume_plan, &folder)?,
+            requested_names: resume_plan.requested_names,
             reader_group,
-            settings: None,
-            memory: None,
+            setting_control: None,
+            memory_control: None,
             begun,
             earlier_elapsed,
         })
     }
 }
 
-fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
+/// The plan that a record contains; an error if the run cannot be resumed with this readlab.
+fn checked_resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     let header = &record.header;
     match record.end.map(|(reason, _)| reason) {
         Some(EndReason::Settled) => {
@@ -155,9 +168,9 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     ensure!(!has_bounds, "its bounds on memory are made only when it begins: begin anew");
     let (lab, revision) = (env!("CARGO_PKG_VERSION"), env!("READLAB_REVISION"));
     ensure!(
-        (header.lab.as_str(), header.revision.as_str()) == (lab, revision),
+        (header.lab_version.as_str(), header.revision.as_str()) == (lab, revision),
         "it was begun by readlab {} ({}), and this is {lab} ({revision}): begin anew",
-        header.lab,
+        header.lab_version,
         header.revision
     );
     // The record has a target for each number of readers, and one for each size group of a tree.
@@ -174,7 +187,8 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
 /// Refuses to resume a run in another folder if its commands or rosters depend on the folder.
 fn check_folder(plan: &ResumePlan) -> anyhow::Result<()> {
     let folder = std::env::current_dir()?;
-    let is_anywhere = plan.rosters.is_empty() && plan.trials.iter().all(|trial| trial.contender() != COMMAND);
+    let is_anywhere =
+        plan.roster_paths.is_empty() && plan.trials.iter().all(|trial| trial.contender() != COMMAND);
     ensure!(
         is_anywhere || Path::new(&plan.folder) == folder,
         "it was begun in {}, from where its commands are seen: go there",
@@ -183,14 +197,14 @@ fn check_folder(plan: &ResumePlan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Time that the run had taken when it was interrupted: from its last line, or from its begin or
-/// last resumption to the last write.
+/// Time that the run had taken when it was interrupted: as the end of the record states it, or else
+/// up to the last write to the record.
 fn elapsed_before(record: &Record, written: SystemTime) -> anyhow::Result<Duration> {
     if let Some((_, wall_ns)) = record.end {
         return Ok(Duration::from_nanos(wall_ns));
     }
-    let (from, earlier_ns) = match record.resumed.last() {
-        Some(last) => (&last.at, last.elapsed_ns),
+    let (from, earlier_ns) = match record.resumptions.last() {
+        Some(last) => (&last.resumed_at, last.elapsed_ns),
         None => (&record.header.started, 0),
     };
     let begun: Timestamp = from.parse().with_context(|| from.clone())?;
@@ -206,8 +220,8 @@ fn examine(
     split: Option<SplitReader>,
 ) -> anyhow::Result<Vec<ExaminedTarget>> {
     let deadline = Deadline::for_step(ASKING_STEP, &plan.rules, Instant::now());
-    let (allow_device, server) = (plan.allow_device, &plan.server);
-    let examination = Examination { allow_device, server, deadline: &deadline };
+    let (allow_device, server) = (plan.may_read_block_device, &plan.server);
+    let examination = ExaminationOptions { allows_device: allow_device, server, deadline: &deadline };
     let mut targets = Vec::new();
     for (facts, target) in before.iter().zip(&plan.targets) {
         let spec = TargetSpec::of_record(facts, target, plan.rules.seed);
@@ -220,11 +234,11 @@ fn examine(
 /// Opens the targets, if they are the same files as before. Permissions and links may have changed
 /// meanwhile, and after a restart of the machine a device may have another number.
 fn open_same_targets(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<Vec<OpenTarget>> {
-    let is_restarted = machine::boot() != plan.boot;
+    let is_restarted = machine::boot_id() != plan.boot_id;
     let finds_names = plan.trials.iter().any(|trial| trial.work.finds_names());
     let mut targets = Vec::new();
     for (examined, before) in examined.into_iter().zip(&plan.targets) {
-        let open = OpenTarget::open(examined, plan.drop_caches, finds_names)?;
+        let open = OpenTarget::open(examined, plan.may_drop_caches, finds_names)?;
         if let (Some(before), Some(mut now)) = (before.identity, open.cache_control.identity()) {
             now.ctime = before.ctime;
             if is_restarted {
@@ -239,16 +253,17 @@ fn open_same_targets(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow
     Ok(targets)
 }
 
-/// Finds the expected answers again, and compares them with those of the interrupted run.
-struct RepeatedAnswers<'a> {
+/// The repeated first reading of each target, which finds the expected answers again and compares
+/// them with those of the interrupted run.
+struct RepeatedReading<'a> {
     resume_plan: &'a ResumePlan,
     recorded_targets: &'a Targets<TargetFacts>,
     deadline: Deadline,
     recorder: &'a Recorder,
 }
 
-impl RepeatedAnswers<'_> {
-    fn find(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
+impl RepeatedReading<'_> {
+    fn read_all_targets(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
         let mut all = Vec::<ExpectedAnswers>::new();
         for (target, before) in targets.iter_mut().zip(self.recorded_targets) {
             let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
@@ -281,7 +296,7 @@ impl RepeatedAnswers<'_> {
     ) -> anyhow::Result<()> {
         let is_own = self.resume_plan.targets[index].archive.is_none();
         let mut trials = self.resume_plan.trials.iter().filter(|trial| is_own && trial.target == index);
-        let Some(archive) = trials.find_map(|trial| trial.decodes) else { return Ok(()) };
+        let Some(archive) = trials.find_map(|trial| trial.decoded_format) else { return Ok(()) };
         let before = &self.recorded_targets[index];
         let path = &before.path;
         target
@@ -298,13 +313,13 @@ impl RepeatedAnswers<'_> {
 fn same_contenders(
     plan: &ResumePlan,
     record: &Record,
-    live: &Live,
+    live: &LiveView,
     quiet: bool,
 ) -> anyhow::Result<Contenders> {
-    let rosters: Vec<PathBuf> = plan.rosters.iter().map(PathBuf::from).collect();
+    let rosters: Vec<PathBuf> = plan.roster_paths.iter().map(PathBuf::from).collect();
     let participation = |entry: &RosterEntry| {
         let is_needed = plan.trials.iter().any(|trial| trial.contender() == entry.name);
-        if is_needed { Participation::Built } else { Participation::LeftOut }
+        if is_needed { Participation::AfterBuild } else { Participation::LeftOut }
     };
     let contenders =
         participants::build_and_discover(&Roster::with_user_rosters(&rosters)?, participation, live, quiet);
@@ -332,14 +347,14 @@ fn resumed_plan(plan: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Pl
     let trials = plan.trials.iter().map(|trial| planned_trial(trial, contenders));
     Ok(Plan {
         trials: trials.collect::<anyhow::Result<_>>()?,
-        absent: plan.absent.clone(),
+        absent_trials: plan.absent_trials.clone(),
         states: plan.states.clone(),
         rules: plan.rules,
     })
 }
 
 fn planned_trial(trial: &Trial, contenders: &Contenders) -> anyhow::Result<PlannedTrial> {
-    // The name is built from the planned parts: parsing the text would add settings that it omits.
+    // The name is built from the planned method and settings, so that it means exactly these.
     let id = TrialId::new(trial.id.method.clone(), &trial.params);
     let resolved = resolve(contenders, &id.method, &trial.params, trial.requested_work())
         .with_context(|| id.to_string())?;
@@ -355,22 +370,28 @@ fn planned_trial(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Plann
 /// The inspections of contenders that the plan asks for.
 fn inspect_plan(plan: &ResumePlan, folder: &Path) -> anyhow::Result<InspectPlan> {
     let record_folder = absolute_without_dot_dot(folder)?;
-    let flame_graphs = plan.flame_graphs.as_ref();
+    let flame_graphs = plan.flame_graph_folder.as_ref();
     let paths = flame_graphs.map(|folder| FlameGraphPaths::new(PathBuf::from(folder), record_folder));
-    Ok(InspectPlan { flame_graphs: paths, takes_trace: plan.trace })
+    Ok(InspectPlan { flame_graphs: paths, takes_trace: plan.has_trace })
 }
 
 fn new_resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result<Resumption> {
-    let reopen = round::reopen(record);
+    let reopen = round::trials_to_reopen(record);
     let next = ResumeState::from_record(record).next_state_and_round(plan, &reopen);
     let (state, round) = next.context("its plan has no state: begin anew")?;
     let elapsed_ns = u64::try_from(earlier.as_nanos()).unwrap_or(u64::MAX);
-    Ok(Resumption { at: Timestamp::now().to_string(), elapsed_ns, state, round, reopen })
+    Ok(Resumption {
+        resumed_at: Timestamp::now().to_string(),
+        elapsed_ns,
+        state,
+        round,
+        reopened_trials: reopen,
+    })
 }
 
 /// A warning if the machine was restarted or is another machine; otherwise `None`.
 fn restart_warning(plan: &ResumePlan, before: &Header) -> Option<Line> {
-    if machine::boot() == plan.boot {
+    if machine::boot_id() == plan.boot_id {
         return None;
     }
     let (was, is) = (before.machine.summary(), Machine::probe().summary());

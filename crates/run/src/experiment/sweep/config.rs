@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use readlab_model::corpus::CorpusKind;
 use readlab_model::trial::Work;
 use readlab_model::units::Bytes;
-use readlab_record::{Requested, WriteWay};
+use readlab_record::{RequestedName, WriteWay};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -17,7 +17,7 @@ pub struct SweepConfig {
     /// Sizes, as a list or as ranges in steps of 1, 2 and 5, for example 10kB,1MB or 10kB..2GB
     /// [default: 14 sizes from 10 kB to 2 GB]
     #[arg(long, value_name = "SIZES")]
-    pub sizes: Option<Sizes>,
+    pub sizes: Option<FileSizes>,
     /// Number of files of each size; they are written in turns, size by size
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
@@ -81,15 +81,15 @@ impl SweepConfig {
     }
 
     pub fn sizes_bytes(&self) -> Vec<u64> {
-        self.sizes.as_ref().map_or_else(|| PUBLISHED_SIZES.to_vec(), |sizes| sizes.0.clone())
+        self.sizes.as_ref().map_or_else(|| PUBLISHED_SIZES_BYTES.to_vec(), |sizes| sizes.0.clone())
     }
 
     pub fn total_bytes(&self) -> u64 {
         self.sizes_bytes().iter().sum::<u64>().saturating_mul(u64::from(self.repeat))
     }
 
-    pub fn requested_names(&self) -> Vec<Requested> {
-        self.methods.iter().cloned().map(Requested::Method).collect()
+    pub fn requested_names(&self) -> Vec<RequestedName> {
+        self.methods.iter().cloned().map(RequestedName::Method).collect()
     }
 
     /// The command line that reads the kept files in this folder with the same options.
@@ -115,10 +115,10 @@ impl SweepConfig {
 
 /// Sizes in bytes, in the order in which files are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sizes(pub Vec<u64>);
+pub struct FileSizes(pub Vec<u64>);
 
 /// Fourteen decimal sizes from 10 kB to 2 GB, the number and the range of the published experiment.
-pub const PUBLISHED_SIZES: [u64; 14] = [
+pub const PUBLISHED_SIZES_BYTES: [u64; 14] = [
     10_000,
     20_000,
     50_000,
@@ -135,10 +135,10 @@ pub const PUBLISHED_SIZES: [u64; 14] = [
     2_000_000_000,
 ];
 
-impl FromStr for Sizes {
+impl FromStr for FileSizes {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Sizes, String> {
+    fn from_str(text: &str) -> Result<FileSizes, String> {
         let mut sizes = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let size = |text: &str| text.parse::<Bytes>().map_err(|error| error.to_string());
@@ -150,7 +150,7 @@ impl FromStr for Sizes {
         if sizes.is_empty() {
             return Err(format!("'{text}' names no size, such as 10kB,1MB or 10kB..2GB"));
         }
-        Ok(Sizes(sizes))
+        Ok(FileSizes(sizes))
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn every_size_is_written_as_often_as_it_is_repeated() {
         assert_eq!(config("--sizes 10kB,1MB --repeat 3").total_bytes(), 3 * 1_010_000);
-        assert_eq!(config("").sizes_bytes(), PUBLISHED_SIZES);
+        assert_eq!(config("").sizes_bytes(), PUBLISHED_SIZES_BYTES);
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(config("").requested_names(), []);
         let named = config("--method rust/mmap");
         assert_eq!(named.trial_names(), ["rust/mmap"]);
-        assert_eq!(named.requested_names(), [Requested::Method("rust/mmap".to_owned())]);
+        assert_eq!(named.requested_names(), [RequestedName::Method("rust/mmap".to_owned())]);
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn sizes(text: &str) -> Vec<u64> {
-        text.parse::<Sizes>().unwrap().0
+        text.parse::<FileSizes>().unwrap().0
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn malformed_sizes_are_refused() {
         for text in ["", ",", "x", "1..x", "1.5"] {
-            assert!(text.parse::<Sizes>().is_err(), "{text:?}");
+            assert!(text.parse::<FileSizes>().is_err(), "{text:?}");
         }
     }
 }

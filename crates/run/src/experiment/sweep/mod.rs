@@ -1,10 +1,10 @@
 //! Files of many sizes in a separate folder: `readlab sweep` writes them, times the writing, and
 //! reads them.
 //!
-//! Readlab creates the folder, with a list of the written files, so that a kept folder can be
-//! recognized after a restart. Dropping the value removes the folder, on success, on error and on
-//! Ctrl-C, unless it is kept; [`readlab_system::folder::scratch`] reports folders that a killed run
-//! left. [`readlab_measure::sequence`] reads the files; `readlab_report` reports a sweep.
+//! Readlab creates the folder. A kept folder has a list of the written files, by which it is
+//! recognized after a restart. Dropping a [`SweepFolder`] removes the folder, on success, on error
+//! and on Ctrl-C, unless it is kept; [`readlab_system::folder::scratch`] reports folders that a
+//! killed run left. [`readlab_measure::sequence`] reads the files; `readlab_report` reports a sweep.
 
 pub mod config;
 pub mod run;
@@ -15,7 +15,7 @@ use readlab_corpus::oracle;
 use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::trial::Answer;
 use readlab_model::units::Bytes;
-use readlab_system::folder::scratch::Scratch;
+use readlab_system::folder::scratch::ScratchFolder;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::{filesystem, interrupt};
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub struct SweepFolder {
 #[derive(Debug)]
 enum FolderOrigin {
     /// A folder that this run created.
-    Own(Scratch),
+    Own(ScratchFolder),
     /// A folder that an earlier run kept.
     Kept(PathBuf),
 }
@@ -92,10 +92,12 @@ impl SweepFolder {
             return Err(SweepError::TooManyBytes { wanted_bytes: total_bytes, allowed_bytes });
         }
         check_free_space(parent, total_bytes)?;
-        let made = Scratch::make(parent, "sweep").map_err(io_error_at(parent))?;
+        let made = ScratchFolder::make(parent, "sweep").map_err(io_error_at(parent))?;
         Ok(SweepFolder { origin: FolderOrigin::Own(made), files: Vec::new() })
     }
 
+    /// Opens a folder that an earlier run kept. Refuses it if a file was added, is missing or has
+    /// another size.
     pub fn open_kept_folder(path: &Path) -> Result<SweepFolder, SweepError> {
         let not_kept = |cause: String| SweepError::refused(path, cause);
         let text = fs::read(path.join(MANIFEST_FILE))
@@ -132,11 +134,11 @@ impl SweepFolder {
     pub fn check_content(&self) -> Result<(), SweepError> {
         let changed = |cause: String| SweepError::refused(self.path(), cause);
         for file in &self.files {
-            if interrupt::requested() {
+            if interrupt::is_stop_requested() {
                 return Err(SweepError::Interrupted);
             }
             let path = self.path().join(&file.name);
-            let found = oracle::truth(&path).map_err(|cause| changed(cause.to_string()))?;
+            let found = oracle::truth_of_file(&path).map_err(|cause| changed(cause.to_string()))?;
             if found.digest != file.digest {
                 return Err(changed(format!("{} holds other bytes than were written", file.name)));
             }

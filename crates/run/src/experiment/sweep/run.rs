@@ -7,7 +7,7 @@ use super::config::{ReadingOrder, SweepConfig};
 use super::unread::CacheProbeFile;
 use super::{SweepError, SweepFolder, WrittenFile, named_recipes, write};
 use crate::experiment::header_lines::{NewRecord, OpeningLines};
-use crate::experiment::planner::{self, PlanError, ReadableTarget, Selection};
+use crate::experiment::planner::{self, PlanError, ReadableTarget, TrialSelection};
 use crate::experiment::recorder::Recorder;
 use crate::experiment::together::ReaderGroup;
 use crate::experiment::{Experiment, Procedure, header_lines, participants};
@@ -41,13 +41,15 @@ use std::time::{Duration, Instant};
 /// Size of the file on which contenders are warmed up, unless all files of the sweep are smaller.
 const WARM_UP_BYTES_MAX: u64 = 1 << 20;
 
-/// Seed of the warm-up file, so that no file of a sweep holds the same random bytes by chance.
+/// Seed of the warm-up file. It differs from likely seeds of a sweep, so that no file of a sweep
+/// holds the same random bytes.
 const WARM_UP_SEED: u64 = 0x7761_726d_2d75_70ff;
 
 /// The record's warning for a sweep whose files are read before they are timed.
 const PRIMED_WARNING: &str = "--primed: each file was read once, untimed, before its cold reading: caches below the file \
     system held it, so \"cold\" is cold above them";
 
+/// A sweep that is ready to be executed.
 #[derive(Debug)]
 pub struct Sweep {
     config: SweepConfig,
@@ -74,7 +76,7 @@ impl PreparedSweep {
             names.iter().any(|trial| participants::is_trial_of(trial, name))
         });
         let plan = plan_for_one_file(config, &contenders)?;
-        let folder = open_or_make(config)?;
+        let folder = open_or_make_folder(config)?;
         Ok(folder.map(|folder| PreparedSweep { contenders, plan, folder }))
     }
 }
@@ -94,7 +96,7 @@ impl Experiment {
                 other_lines: Vec::new(),
             })),
             targets: Targets::default(),
-            caches: Vec::new(),
+            cache_controls: Vec::new(),
             servers: Vec::new(),
             contenders: Rc::new(contenders),
             plan,
@@ -104,11 +106,11 @@ impl Experiment {
                 own_files_folder,
                 begun,
             })),
-            inspect: InspectPlan::default(),
+            inspect_plan: InspectPlan::default(),
             requested_names: config.requested_names(),
             reader_group: ReaderGroup::One,
-            settings: None,
-            memory: None,
+            setting_control: None,
+            memory_control: None,
             begun,
             earlier_elapsed: Duration::ZERO,
         }
@@ -190,13 +192,13 @@ fn check_content(folder: &SweepFolder, recorder: &Recorder) -> anyhow::Result<En
     }
 }
 
-fn open_or_make(config: &SweepConfig) -> anyhow::Result<Option<SweepFolder>> {
+fn open_or_make_folder(config: &SweepConfig) -> anyhow::Result<Option<SweepFolder>> {
     let dir = absolute_without_dot_dot(&config.dir).with_context(|| display_path(&config.dir))?;
     if config.read_only {
         return Ok(Some(SweepFolder::open_kept_folder(&dir)?));
     }
     let folder = SweepFolder::make(&dir, config.total_bytes(), config.max_bytes.map(|bytes| bytes.0))?;
-    Ok((!interrupt::requested()).then_some(folder))
+    Ok((!interrupt::is_stop_requested()).then_some(folder))
 }
 
 /// Writes every file; `false` if the user wants to stop.
@@ -211,7 +213,7 @@ fn write_all(
         let target = TargetIndex::new(number);
         recorder.display().show_activity(&format!("writing file {} of {count}: {name}", number + 1));
         match write::write(folder, name, recipe, config.write) {
-            Ok(times) => recorder.append(Line::Write { target, how: config.write, times })?,
+            Ok(times) => recorder.append(Line::Write { target, way: config.write, times })?,
             Err(SweepError::Interrupted) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
@@ -268,8 +270,8 @@ fn make_warm_up_file(parent: &Path, swept: &SweepFolder) -> anyhow::Result<(Swee
     Ok((folder, WarmUpFile::new(&path, known)))
 }
 
-/// The expected answers, which are known from writing. The time of the simplest reading was not
-/// measured, so the time of a slow device is assumed.
+/// The expected answers, which are known from writing. No reading was timed for them, so the time of
+/// a slow device is assumed.
 fn known_truth(file: &WrittenFile) -> Truth {
     const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
     let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
@@ -279,16 +281,17 @@ fn known_truth(file: &WrittenFile) -> Truth {
 /// The methods that read each file, as a plan for a single file.
 fn plan_for_one_file(config: &SweepConfig, contenders: &Contenders) -> Result<Plan, PlanError> {
     let entries = config.trial_names().into_iter().map(|trial| SuiteEntry { trial, ..SuiteEntry::default() });
-    let selection = Selection {
+    let selection = TrialSelection {
         entries: entries.collect(),
         readable: ReadableTarget::single_file(config.work),
         reports_unreadable: true,
-        ..Selection::default()
+        ..TrialSelection::default()
     };
     planner::plan(contenders, &selection, &[CacheState::Cold], Rules::one_reading(config.seed))
 }
 
-/// The plan for all files: as many passes as methods; the methods take turns from file to file.
+/// The plan for all files: one pass over the files for each method. In each pass, the method changes
+/// from file to file, so that after all passes each method has read each file once.
 fn plan_for_all_files(config: &SweepConfig, folder: &SweepFolder, methods: Plan) -> Result<Plan, SweepError> {
     let order = reading_order(config, folder)?;
     let passes = methods.trials.len();

@@ -6,8 +6,8 @@
 //! [`readlab_measure::hidden_cache`] defines the probe.
 
 use super::{SweepError, SweepFolder, write};
-use readlab_measure::cache::{CacheError, Eviction, TargetCache};
-use readlab_measure::hidden_cache::{FILE_BYTES_MIN, probe};
+use readlab_measure::cache::{CacheError, EvictionScope, TargetCache};
+use readlab_measure::hidden_cache::{PROBED_FILE_BYTES_MIN, probe_hidden_cache};
 use readlab_measure::target::CacheControl;
 use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::target::hidden_cache::{HiddenCache, NotProbed};
@@ -33,7 +33,7 @@ impl CacheProbeFile {
         sweep_bytes: u64,
         allowed_bytes: Option<u64>,
     ) -> Result<CacheProbeFile, NotProbed> {
-        let needed_bytes = sweep_bytes.saturating_add(FILE_BYTES_MIN);
+        let needed_bytes = sweep_bytes.saturating_add(PROBED_FILE_BYTES_MIN);
         if allowed_bytes.is_some_and(|allowed| allowed < needed_bytes) {
             return Err(NotProbed::NoOwnFile { cause: "--max-bytes leaves no room for it".to_owned() });
         }
@@ -49,10 +49,10 @@ impl CacheProbeFile {
             write::write(&mut folder, name.to_owned(), recipe, WriteWay::Fdatasync)?;
             Ok::<PathBuf, SweepError>(folder.path().join(name))
         };
-        // A single page shows the layers below as well as a large file does.
+        // A file of one page is enough to see the layers below, and whether they allow a cold file.
         let page = written("page", 4096).map_err(no_own_file_error)?;
         refuse_if_never_cold(&Target::examine(&page).map_err(no_own_file_error)?)?;
-        let path = written("unread", FILE_BYTES_MIN).map_err(no_own_file_error)?;
+        let path = written("unread", PROBED_FILE_BYTES_MIN).map_err(no_own_file_error)?;
         Ok(CacheProbeFile { folder, path })
     }
 
@@ -60,8 +60,8 @@ impl CacheProbeFile {
     pub(super) fn probe(self, seed: u64) -> Result<HiddenCache, NotProbed> {
         write::write_back(&self.folder).map_err(no_own_file_error)?;
         let target = Target::examine(&self.path).map_err(no_own_file_error)?;
-        match CacheControl::open(&target, Eviction::OfFile).map_err(no_own_file_error)? {
-            CacheControl::File { cache, .. } => Ok(probe(&target, &cache, seed)),
+        match CacheControl::open(&target, EvictionScope::OfFile).map_err(no_own_file_error)? {
+            CacheControl::File { cache, .. } => Ok(probe_hidden_cache(&target, &cache, seed)),
             CacheControl::Web | CacheControl::Names { .. } | CacheControl::Tree { .. } => {
                 Err(NotProbed::NotPlain)
             }
@@ -69,7 +69,8 @@ impl CacheProbeFile {
     }
 }
 
-/// Seed of the probe file, so that no file of a sweep holds the same random bytes by chance.
+/// Seed of the probe file. It differs from likely seeds of a sweep, so that no file of a sweep holds
+/// the same random bytes.
 const PROBE_SEED: u64 = 0x756e_7265_6164_00ff;
 
 fn no_own_file_error(cause: impl std::fmt::Display) -> NotProbed {
@@ -79,10 +80,10 @@ fn no_own_file_error(cause: impl std::fmt::Display) -> NotProbed {
 /// Refuses a target that cannot be made cold down to its device, because a hidden cache below it
 /// cannot be found.
 fn refuse_if_never_cold(target: &Target) -> Result<(), NotProbed> {
-    if target.facts.cold_above().is_some() {
+    if target.facts.unevictable_cache_names().is_some() {
         return Err(NotProbed::KnownCache);
     }
-    let Ok(CacheControl::File { cache, .. }) = CacheControl::open(target, Eviction::OfFile) else {
+    let Ok(CacheControl::File { cache, .. }) = CacheControl::open(target, EvictionScope::OfFile) else {
         return Ok(());
     };
     match cache.evict() {
@@ -118,7 +119,7 @@ mod tests {
             Ok(probe_file) => probe_file,
             Err(why) => return eprintln!("SKIPPED: {why}"),
         };
-        assert_eq!(fs::metadata(&probe_file.path).unwrap().len(), FILE_BYTES_MIN);
+        assert_eq!(fs::metadata(&probe_file.path).unwrap().len(), PROBED_FILE_BYTES_MIN);
         let small = HiddenCache::NotProbed { why: NotProbed::SmallFile };
         assert_ne!(probe_file.probe(1), Ok(small));
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0, "it was removed");
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn without_room_for_a_probe_file_there_is_a_reason_and_no_file_is_written() {
         let parent = disk_folder();
-        let why = write_error([parent.path(); 2], 10_000, Some(FILE_BYTES_MIN + 9_999));
+        let why = write_error([parent.path(); 2], 10_000, Some(PROBED_FILE_BYTES_MIN + 9_999));
         assert!(why.ends_with("--max-bytes leaves no room for it"), "{why}");
         let why = write_error([parent.path(); 2], 1 << 60, None);
         assert!(why.contains(" are needed, with a margin, and "), "{why}");

@@ -7,12 +7,12 @@
 //! last bytes cannot bypass the page cache and are written through it.
 
 use super::{SweepError, SweepFolder, WrittenFile, io_error_at};
-use readlab_corpus::oracle::Tally;
+use readlab_corpus::oracle::ContentTally;
 use readlab_corpus::pieces::Pieces;
 use readlab_model::corpus::Recipe;
 use readlab_model::units::Nanos;
 use readlab_record::{WriteTimes, WriteWay};
-use readlab_system::machine::memory::Memory;
+use readlab_system::machine::memory::MachineMemory;
 use readlab_system::{filesystem, interrupt, open_file};
 use std::fs::File;
 use std::io::{self, Write};
@@ -59,13 +59,13 @@ pub fn write(
     way: WriteWay,
 ) -> Result<WriteTimes, SweepError> {
     let path = folder.path().join(&name);
-    let (mut calls, mut tally) = (CallTimer(Duration::ZERO), Tally::default());
+    let (mut calls, mut tally) = (CallTimer(Duration::ZERO), ContentTally::default());
     let file = calls.time(|| create_file(&path, way)).map_err(io_error_at(&path))?;
     let mut pieces = Pieces::new(recipe);
     let mut piece = Vec::new();
-    let mut buffer = AlignedBuffer::with_capacity(bytes_per_call(recipe.size_bytes, &Memory::read()));
+    let mut buffer = AlignedBuffer::with_capacity(bytes_per_call(recipe.size_bytes, &MachineMemory::read()));
     while pieces.next_into(&mut piece) {
-        if interrupt::requested() {
+        if interrupt::is_stop_requested() {
             return Err(SweepError::Interrupted);
         }
         tally.take(&piece);
@@ -101,11 +101,11 @@ pub fn write_back(folder: &SweepFolder) -> Result<(), SweepError> {
 }
 
 fn create_file(path: &Path, way: WriteWay) -> io::Result<File> {
-    if way == WriteWay::Direct { open_file::create_direct(path) } else { File::create_new(path) }
+    if way == WriteWay::Direct { open_file::create_for_direct_io(path) } else { File::create_new(path) }
 }
 
 /// The whole size of a file that is written in one piece, otherwise the size of a piece.
-fn bytes_per_call(size_bytes: u64, memory: &Memory) -> usize {
+fn bytes_per_call(size_bytes: u64, memory: &MachineMemory) -> usize {
     let is_small = size_bytes <= memory.cacheable_now_bytes() / ONE_PIECE_MEMORY_DIVISOR;
     usize::try_from(size_bytes).ok().filter(|_| is_small).unwrap_or(PIECE_BYTES).max(1)
 }
@@ -145,7 +145,7 @@ fn write_piece(mut file: &File, bytes: &[u8], way: WriteWay, calls: &mut CallTim
     if rest.is_empty() {
         return Ok(());
     }
-    open_file::end_direct(file)?;
+    open_file::disable_direct_io(file)?;
     calls.time(|| file.write_all(rest))
 }
 
@@ -157,11 +157,11 @@ mod tests {
 
     #[test]
     fn a_file_is_written_at_once_if_a_quarter_of_the_memory_holds_it() {
-        let memory = Memory { total_bytes: 8 << 30, available_bytes: 4 << 30, limit_bytes: None };
+        let memory = MachineMemory { total_bytes: 8 << 30, available_bytes: 4 << 30, limit_bytes: None };
         assert_eq!(bytes_per_call(1 << 30, &memory), 1 << 30);
         assert_eq!(bytes_per_call((1 << 30) + 1, &memory), PIECE_BYTES);
         assert_eq!(bytes_per_call(0, &memory), 1);
-        let limited = Memory { limit_bytes: Some(1 << 30), ..memory };
+        let limited = MachineMemory { limit_bytes: Some(1 << 30), ..memory };
         assert_eq!(bytes_per_call(1 << 29, &limited), PIECE_BYTES);
     }
 
@@ -187,7 +187,7 @@ mod tests {
                 let times = write(&mut folder, name, recipe, way).unwrap();
                 assert_eq!(times.sync_ns.is_some(), way == WriteWay::Fdatasync);
                 let file = folder.files.last().unwrap();
-                let truth = oracle::truth(&folder.path().join(&file.name)).unwrap();
+                let truth = oracle::truth_of_file(&folder.path().join(&file.name)).unwrap();
                 assert_eq!(
                     (truth.answer, &truth.digest),
                     (file.answer, &file.digest),

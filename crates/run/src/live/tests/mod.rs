@@ -6,16 +6,16 @@ mod drawing;
 use super::now;
 use super::render::{TerminalStyle, view_lines};
 use super::view::View;
-use readlab_measure::interface::{Progress, Step};
+use readlab_measure::interface::{RunProgress, Step};
 use readlab_model::sample::Sample;
 use readlab_model::target::memory::MemoryFacts;
 use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
-use readlab_record::testing::{self, header, trial};
+use readlab_record::testing::{self, header, trial_line};
 use readlab_record::{Header, Line, Outcome, RunKind, Trial};
 use readlab_system::terminal::cells::width;
-use readlab_system::tty::Size;
+use readlab_system::tty::TerminalSize;
 
 const COLD: CacheState = CacheState::Cold;
 const WARM: CacheState = CacheState::Warm;
@@ -29,82 +29,92 @@ const TRIALS: [(&str, u64); 5] = [
     ("rust/null", 1),
 ];
 
-fn target(index: usize, path: &str) -> Line {
+fn target_line(index: usize, path: &str) -> Line {
     let facts = TargetFacts { path: path.into(), size_bytes: 1_000_000_000, ..TargetFacts::default() };
-    testing::target(index, facts)
+    testing::target_line(index, facts)
 }
 
-fn sample(trial: usize, round: u32, wall_ms: u64) -> Line {
+fn sample_line(trial: usize, round: u32, wall_ms: u64) -> Line {
     let (trial, wall_ns) = (TrialIndex::new(trial), wall_ms * 1_000_000);
     Line::Sample(Box::new(Sample { trial, round, fill: round, wall_ns, ..Sample::default() }))
 }
 
 /// The line of a trial that reads through the page cache; `change` edits the trial.
-fn changed_trial(index: usize, name: &str, state: CacheState, change: impl FnOnce(&mut Trial)) -> Line {
-    let mut line = trial(index, name, state, Cache::Through);
+fn changed_trial_line(index: usize, name: &str, state: CacheState, change: impl FnOnce(&mut Trial)) -> Line {
+    let mut line = trial_line(index, name, state, Cache::Through);
     let Line::Trial(trial) = &mut line else { unreachable!() };
     change(trial);
     line
 }
 
 /// A race in the middle of its warm rounds, after ten cold and three warm rounds.
-fn race() -> View {
+fn race_view() -> View {
     let mut view = View::new();
     view.add_line(&Line::Header(Box::new(header())));
-    view.add_line(&target(0, "/data/a\u{1b}b.txt"));
+    view.add_line(&target_line(0, "/data/a\u{1b}b.txt"));
     for (begin, state, rounds) in [(0, COLD, 10), (TRIALS.len(), WARM, 3)] {
         view.announce_step(Step::State(state, TRIALS.len()));
         for (index, (name, _)) in (begin..).zip(TRIALS) {
             let cache = if name == "rust/null" { Cache::None } else { Cache::Through };
             view.announce_step(Step::Start(TrialIndex::new(index)));
-            view.add_line(&trial(index, name, state, cache));
+            view.add_line(&trial_line(index, name, state, cache));
         }
         for round in 0..rounds {
             for (index, (_, wall_ms)) in (begin..).zip(TRIALS) {
-                view.announce_step(Step::Turn { trial: TrialIndex::new(index), round, position: 0, of: 5 });
-                view.add_line(&sample(index, round, wall_ms));
+                view.announce_step(Step::Turn {
+                    trial: TrialIndex::new(index),
+                    round,
+                    position: 0,
+                    trial_count: 5,
+                });
+                view.add_line(&sample_line(index, round, wall_ms));
             }
             let share = f64::from(round + 1) / 20.0 + if state == WARM { 0.5 } else { 0.0 };
-            view.announce_step(Step::RoundOver(Progress { share, elapsed_ns: 120_000_000_000 }));
+            view.announce_step(Step::RoundOver(RunProgress { share, elapsed_ns: 120_000_000_000 }));
         }
     }
     view.add_line(&Line::Warning { text: "another readlab measures\nhere".into() });
-    view.announce_step(Step::Turn { trial: TrialIndex::new(TRIALS.len() + 2), round: 3, position: 1, of: 5 });
+    view.announce_step(Step::Turn {
+        trial: TrialIndex::new(TRIALS.len() + 2),
+        round: 3,
+        position: 1,
+        trial_count: 5,
+    });
     view
 }
 
-fn terminal(columns: u16, rows: u16) -> TerminalStyle {
-    TerminalStyle { size: Size { columns, rows }, has_styles: false, has_keys: true }
+fn terminal_style(columns: u16, rows: u16) -> TerminalStyle {
+    TerminalStyle { size: TerminalSize { columns, rows }, has_styles: false, has_keys: true }
 }
 
 fn screen_text(view: &View, columns: u16, rows: u16) -> String {
-    view_lines(view, terminal(columns, rows)).join("\n")
+    view_lines(view, terminal_style(columns, rows)).join("\n")
 }
 
 #[test]
 fn a_race_on_terminals_of_four_widths() {
     for columns in [20, 40, 80, 200] {
-        insta::assert_snapshot!(format!("race_in_{columns}_columns"), screen_text(&race(), columns, 24));
+        insta::assert_snapshot!(format!("race_in_{columns}_columns"), screen_text(&race_view(), columns, 24));
     }
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal_and_there_are_not_more_than_it_has() {
-    let mut views = vec![View::new(), race()];
+    let mut views = vec![View::new(), race_view()];
     for step in [
         Step::State(WARM, 35),
         Step::Fill(2),
         Step::Start(TrialIndex::new(3)),
         Step::Inspect(TrialIndex::new(2)),
     ] {
-        let mut view = race();
+        let mut view = race_view();
         view.announce_step(step);
         views.push(view);
     }
     let widths = (1..24).chain([29, 30, 31, 37, 38, 39, 49, 50, 51, 89, 90, 91, 200]);
     for (columns, rows) in widths.flat_map(|columns| [1, 2, 3, 5, 8, 13, 24].map(|rows| (columns, rows))) {
         for view in &views {
-            let lines = view_lines(view, terminal(columns, rows));
+            let lines = view_lines(view, terminal_style(columns, rows));
             assert!(lines.len() <= usize::from(rows), "{columns} x {rows}: {lines:#?}");
             let widest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
             assert!(widest <= usize::from(columns), "{columns} x {rows}: {lines:#?}");
@@ -115,17 +125,17 @@ fn no_line_is_wider_than_the_terminal_and_there_are_not_more_than_it_has() {
 
 #[test]
 fn on_few_lines_the_state_that_is_measured_comes_first() {
-    let lines = screen_text(&race(), 80, 12);
+    let lines = screen_text(&race_view(), 80, 12);
     assert!(lines.contains("warm · newlines") && lines.contains("rust/mmap/avx2"), "{lines}");
     let cold = lines.lines().skip_while(|line| !line.starts_with("cold · newlines"));
     assert_eq!(cold.take_while(|line| !line.starts_with("warm")).count(), 3, "{lines}");
-    assert!(!screen_text(&race(), 80, 8).contains("cold · newlines"));
+    assert!(!screen_text(&race_view(), 80, 8).contains("cold · newlines"));
 }
 
 #[test]
 fn styles_change_no_text() {
-    let plain = view_lines(&race(), terminal(80, 24));
-    let styled = view_lines(&race(), TerminalStyle { has_styles: true, ..terminal(80, 24) });
+    let plain = view_lines(&race_view(), terminal_style(80, 24));
+    let styled = view_lines(&race_view(), TerminalStyle { has_styles: true, ..terminal_style(80, 24) });
     let stripped: Vec<String> =
         styled.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
     assert_eq!(stripped, plain);
@@ -134,7 +144,7 @@ fn styles_change_no_text() {
 
 #[test]
 fn a_trial_that_is_refused_leaves_the_ranking_and_is_counted() {
-    let mut view = race();
+    let mut view = race_view();
     let refused = Outcome::Refused { reason: "it lied".into() };
     view.add_line(&Line::Outcome { trial: TrialIndex::new(TRIALS.len() + 2), outcome: refused });
     let lines = screen_text(&view, 200, 24);
@@ -145,17 +155,17 @@ fn a_trial_that_is_refused_leaves_the_ranking_and_is_counted() {
 #[test]
 fn readings_of_a_search_are_shown_until_there_are_reported_readings() {
     let mut view = View::new();
-    view.add_line(&target(0, "f"));
+    view.add_line(&target_line(0, "f"));
     view.announce_step(Step::State(WARM, 2));
     for (index, name) in ["rust/mmap", "rust/read"].into_iter().enumerate() {
-        view.add_line(&trial(index, name, WARM, Cache::Through));
+        view.add_line(&trial_line(index, name, WARM, Cache::Through));
         let of_rung =
             Sample { trial: TrialIndex::new(index), rung: Some(0), wall_ns: 1_000_000, ..Sample::default() };
         view.add_line(&Line::Sample(Box::new(of_rung)));
     }
     let searching = screen_text(&view, 80, 24);
     assert!(searching.contains("· search") && searching.contains("rust/mmap"), "{searching}");
-    view.add_line(&sample(1, 1, 7));
+    view.add_line(&sample_line(1, 1, 7));
     let measuring = screen_text(&view, 80, 24);
     assert!(!measuring.contains("search") && !measuring.contains("rust/mmap"), "{measuring}");
 }
@@ -164,9 +174,9 @@ fn readings_of_a_search_are_shown_until_there_are_reported_readings() {
 fn a_live_column_is_shown_if_there_is_room() {
     let mut view = View::new();
     view.announce_step(Step::State(WARM, 1));
-    view.add_line(&trial(0, "rust/mmap", WARM, Cache::Through));
+    view.add_line(&trial_line(0, "rust/mmap", WARM, Cache::Through));
     for (round, counted) in [(0, 1 << 20), (1, 3 << 20), (2, 2 << 20)] {
-        let Line::Sample(sample) = sample(0, round, 7) else { unreachable!() };
+        let Line::Sample(sample) = sample_line(0, round, 7) else { unreachable!() };
         view.add_line(&Line::Sample(Box::new(Sample { peak_rss_bytes: Some(counted), ..*sample })));
     }
     let shows = |columns| screen_text(&view, columns, 24).contains("2.00 MiB peak memory");
@@ -179,9 +189,9 @@ fn methods_of_a_sweep_are_compared_over_all_files() {
     view.add_line(&Line::Header(Box::new(Header { kind: RunKind::Sweep, ..header() })));
     view.announce_step(Step::State(COLD, 4));
     for (index, name) in ["rust/read", "rust/mmap", "rust/mmap", "rust/read"].into_iter().enumerate() {
-        view.add_line(&target(index, &format!("file {index}")));
-        view.add_line(&changed_trial(index, name, COLD, |trial| trial.target = TargetIndex::new(index)));
-        view.add_line(&sample(index, 0, if name == "rust/mmap" { 500 } else { 250 }));
+        view.add_line(&target_line(index, &format!("file {index}")));
+        view.add_line(&changed_trial_line(index, name, COLD, |trial| trial.target = TargetIndex::new(index)));
+        view.add_line(&sample_line(index, 0, if name == "rust/mmap" { 500 } else { 250 }));
     }
     let lines = screen_text(&view, 80, 24);
     let rows: Vec<&str> = lines.lines().filter(|line| line.contains("GB/s")).collect();
@@ -195,10 +205,10 @@ fn a_command_that_may_read_a_part_has_no_rate() {
     for kind in [RunKind::Race, RunKind::Sweep] {
         let mut view = View::new();
         view.add_line(&Line::Header(Box::new(Header { kind, ..header() })));
-        view.add_line(&target(0, "f"));
+        view.add_line(&target_line(0, "f"));
         view.announce_step(Step::State(COLD, 1));
-        view.add_line(&changed_trial(0, "command/head {}", COLD, |trial| trial.work = Work::Output));
-        view.add_line(&sample(0, 0, 250));
+        view.add_line(&changed_trial_line(0, "command/head {}", COLD, |trial| trial.work = Work::Output));
+        view.add_line(&sample_line(0, 0, 250));
         let lines = screen_text(&view, 80, 24);
         assert!(lines.contains("command/head") && !lines.contains("B/s"), "{lines}");
     }
@@ -210,8 +220,8 @@ fn controls_are_ranked_if_there_are_no_other_trials() {
         let mut view = View::new();
         view.ranks_controls = ranks_controls;
         view.announce_step(Step::State(WARM, 1));
-        view.add_line(&trial(0, "rust/null", WARM, Cache::None));
-        view.add_line(&sample(0, 0, 3));
+        view.add_line(&trial_line(0, "rust/null", WARM, Cache::None));
+        view.add_line(&sample_line(0, 0, 3));
         screen_text(&view, 80, 24).contains("rust/null")
     };
     assert!(of_controls(true) && !of_controls(false));
@@ -230,11 +240,11 @@ fn before_the_first_round_the_line_counts_the_starts() {
 fn the_line_after_a_round_names_the_first_with_its_rate_and_the_time_left() {
     assert_eq!(now::line_after_round(&View::new()), None);
     assert_eq!(
-        now::line_after_round(&race()).unwrap(),
+        now::line_after_round(&race_view()).unwrap(),
         "warm, round 4: first rust/mmap/avx2, 25.0 GB/s ±0 %; 1 min 5 s left"
     );
-    let mut view = race();
-    view.add_line(&target(1, "/other/b.txt"));
+    let mut view = race_view();
+    view.add_line(&target_line(1, "/other/b.txt"));
     let line = now::line_after_round(&view).unwrap();
     assert!(
         line.starts_with("warm, round 4: first rust/mmap/avx2 (") && line.contains("b.txt), 25.0"),
@@ -246,17 +256,17 @@ fn the_line_after_a_round_names_the_first_with_its_rate_and_the_time_left() {
 fn the_line_after_a_round_names_the_bound_of_its_ranking() {
     let mut view = View::new();
     view.add_line(&Line::Header(Box::new(header())));
-    view.add_line(&target(0, "/data/a"));
+    view.add_line(&target_line(0, "/data/a"));
     let bound = "50%".parse().unwrap();
     let memory = MemoryFacts { bound, cache_bytes: 50, working_set_bytes: 100, is_shared: false };
     let facts = TargetFacts { path: "/data/a".into(), memory: Some(memory), ..TargetFacts::default() };
-    view.add_line(&testing::target(1, TargetFacts { size_bytes: 100, ..facts }));
+    view.add_line(&testing::target_line(1, TargetFacts { size_bytes: 100, ..facts }));
     view.announce_step(Step::State(CacheState::Pressed, 1));
-    view.add_line(&changed_trial(0, "rust/read", CacheState::Pressed, |trial| {
+    view.add_line(&changed_trial_line(0, "rust/read", CacheState::Pressed, |trial| {
         trial.target = TargetIndex::new(1)
     }));
-    view.announce_step(Step::Turn { trial: TrialIndex::new(0), round: 0, position: 0, of: 1 });
-    view.add_line(&sample(0, 0, 10));
+    view.announce_step(Step::Turn { trial: TrialIndex::new(0), round: 0, position: 0, trial_count: 1 });
+    view.add_line(&sample_line(0, 0, 10));
     let said = now::line_after_round(&view).unwrap();
     assert!(said.starts_with("pressed, round 1: first rust/read+memory=50%, "), "{said}");
 }

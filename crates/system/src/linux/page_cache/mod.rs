@@ -1,14 +1,15 @@
 //! The kernel's page cache: counts a file's resident pages, writes dirty pages back, and evicts
 //! pages.
 //!
-//! The callers decide what a count proves. `pages` counts; this file changes the cache.
+//! The callers decide what a count proves. `pages` counts pages, and evicts those behind a mapping;
+//! this file has the other calls.
 
 mod pages;
 
 use super::memory::page_bytes;
 pub use pages::{
-    CachedPages, can_count, count, count_by_mincore, is_passed_through, mincore_is_true,
-    mincore_is_true_of_fuse, mincore_is_true_of_lower_file, page_out, probe,
+    CachedPageCounts, check_cachestat, count_by_cachestat, count_by_mincore, count_by_nowait_reads,
+    mincore_is_true, mincore_is_true_of_fuse, mincore_is_true_of_lower_file, page_out, uses_fuse_passthrough,
 };
 use readlab_protocol::Part;
 use rustix::fs::Advice;
@@ -68,7 +69,7 @@ pub fn may_evict_machine() -> Result<(), String> {
 
 /// Bytes that this thread has fetched from devices so far. The kernel counts them when it submits
 /// the request, not when the data arrives.
-pub fn fetched_bytes() -> u64 {
+pub fn bytes_fetched_by_thread() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the structure has the size and alignment that the call fills, and zeros are a value
     // of it even if it fails, which for a thread's own usage it cannot.

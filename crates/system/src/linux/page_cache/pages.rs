@@ -1,6 +1,6 @@
 //! Counts a file's pages in the page cache with cachestat(2), mincore(2), or non-blocking reads.
 
-use super::{evict_page, fetched_bytes};
+use super::{bytes_fetched_by_thread, evict_page};
 use crate::user;
 use memmap2::{Advice, MmapOptions, MmapRaw};
 use rustix::fs::{Access, AtFlags, CWD};
@@ -20,7 +20,7 @@ const WINDOW_BYTES: u64 = 1 << 30;
 const SYS_CACHESTAT: c_long = 451;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CachedPages {
+pub struct CachedPageCounts {
     pub resident: u64,
     /// Resident pages that are dirty or under writeback.
     pub dirty: u64,
@@ -37,7 +37,8 @@ struct CacheStat {
     nr_recently_evicted: u64,
 }
 
-pub fn can_count() -> Result<(), String> {
+/// Checks whether this process may call cachestat(2); the error is the reason why not.
+pub fn check_cachestat() -> Result<(), String> {
     let nothing = std::ptr::null::<u8>();
     // SAFETY: with a descriptor that is never open the kernel reads and writes no memory of ours.
     let answer = unsafe { libc::syscall(SYS_CACHESTAT, -1, nothing, nothing, 0) };
@@ -52,11 +53,11 @@ pub fn can_count() -> Result<(), String> {
 
 /// Counts the pages of a range of a file with cachestat(2), since Linux 6.5. `None` if the kernel,
 /// the file system, the owner of the file or a sandbox does not permit the call.
-pub fn count(file: &File, range: &Range<u64>) -> io::Result<Option<CachedPages>> {
+pub fn count_by_cachestat(file: &File, range: &Range<u64>) -> io::Result<Option<CachedPageCounts>> {
     match cachestat(file.as_fd(), range) {
         Ok(stat) => {
             let dirty = stat.nr_dirty + stat.nr_writeback;
-            Ok(Some(CachedPages { resident: stat.nr_cache, dirty }))
+            Ok(Some(CachedPageCounts { resident: stat.nr_cache, dirty }))
         }
         Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => Ok(None),
         Err(cause) => Err(cause.into()),
@@ -93,13 +94,13 @@ pub fn mincore_is_true_of_lower_file(file: &File) -> bool {
 
 /// True if the program behind a FUSE file system passes the kernel another file, whose pages serve
 /// all reads (FUSE passthrough). cachestat(2) counts pages of the FUSE file, which has none;
-/// mincore(2) counts pages of the file behind the mapping. The test reads the first page. Only root
-/// can decide it, because mincore(2) may report all pages as resident to others.
-pub fn is_passed_through(file: &File) -> io::Result<bool> {
+/// mincore(2) counts pages of the file behind the mapping. The test reads the first page. For users
+/// other than root the result is `false`, because mincore(2) may report all pages as resident to them.
+pub fn uses_fuse_passthrough(file: &File) -> io::Result<bool> {
     if !user::is_root() || file.read_at(&mut [0], 0)? == 0 {
         return Ok(false);
     }
-    let is_in_fuse = count(file, &(0..1))?.is_none_or(|counted| counted.resident > 0);
+    let is_in_fuse = count_by_cachestat(file, &(0..1))?.is_none_or(|counted| counted.resident > 0);
     // Some FUSE files cannot be mapped.
     Ok(!is_in_fuse && count_by_mincore(file, 0..1).is_ok_and(|resident| resident == 1))
 }
@@ -161,14 +162,14 @@ fn check_status(returned: c_int) -> io::Result<()> {
 /// Pages that the probe made the kernel fetch are evicted again. The file needs its own open file
 /// description with read-ahead disabled, because a probe of a missing page would otherwise fetch
 /// many pages.
-pub fn probe(file: &File, offsets: &[u64]) -> io::Result<Option<u64>> {
+pub fn count_by_nowait_reads(file: &File, offsets: &[u64]) -> io::Result<Option<u64>> {
     let mut missing = Vec::new();
     for &offset in offsets {
         let mut byte = [0];
         let slices = &mut [IoSliceMut::new(&mut byte)];
-        let before = fetched_bytes();
+        let before = bytes_fetched_by_thread();
         match rustix::io::preadv2(file, slices, offset, ReadWriteFlags::NOWAIT) {
-            Ok(_) if fetched_bytes() == before => {}
+            Ok(_) if bytes_fetched_by_thread() == before => {}
             // The device answered before the call returned, so the probe itself fetched the page.
             Ok(_) | Err(Errno::AGAIN) => missing.push(offset),
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(None),

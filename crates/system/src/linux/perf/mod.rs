@@ -13,12 +13,12 @@ mod ring;
 mod stacks;
 mod syscalls;
 
-pub use records::{StackEvent, StackRecord, StackSample};
+pub use records::{PerfRecord, PerfRecordBody, StackSample};
 pub use registers::Registers;
-pub use stacks::{Event, SAMPLES_PER_S, StackRecords, StackSampler};
+pub use stacks::{PerfRecords, SAMPLES_PER_S, SamplingEvent, StackSampler};
 pub use syscalls::SyscallCounter;
 
-use super::kernel_file::line;
+use super::kernel_file::read_line;
 use super::process::threads;
 use perf_event_open_sys::bindings::{self, perf_event_attr};
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ fn attr(kind: u32, config: u64) -> perf_event_attr {
 }
 
 /// Opens an event on one thread, on one processor or on all processors.
-fn open(attr: &perf_event_attr, tid: u32, cpu: Option<u32>) -> io::Result<File> {
+fn open_event(attr: &perf_event_attr, tid: u32, cpu: Option<u32>) -> io::Result<File> {
     let mut attr = *attr;
     let (tid, cpu) = (tid.cast_signed(), cpu.map_or(-1, u32::cast_signed));
     let no_group = -1;
@@ -81,8 +81,8 @@ fn for_each_thread(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io:
 
 /// The setting `kernel.perf_event_paranoid`, which limits perf events for ordinary users; `None`
 /// without perf events.
-pub fn paranoid() -> Option<i32> {
-    line("/proc/sys/kernel/perf_event_paranoid")?.parse().ok()
+pub fn paranoid_level() -> Option<i32> {
+    read_line("/proc/sys/kernel/perf_event_paranoid")?.parse().ok()
 }
 
 /// True if this user may read the addresses of the kernel's functions.
@@ -94,7 +94,7 @@ pub fn kernel_symbols_are_readable() -> bool {
 /// Explains why an event was refused, and names the command that would allow it. `needs` is the
 /// highest `kernel.perf_event_paranoid` at which an ordinary user may open the event.
 fn refusal(cause: &io::Error, needs: i32) -> String {
-    match (cause.raw_os_error(), paranoid()) {
+    match (cause.raw_os_error(), paranoid_level()) {
         (Some(libc::ENOSYS), _) | (_, None) => {
             "this kernel has no perf events, or this container forbids them".to_owned()
         }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_refused_perf_event_names_the_command_that_allows_it() {
         let forbidden = io::Error::from_raw_os_error(libc::EACCES);
-        if let Some(is) = paranoid() {
+        if let Some(is) = paranoid_level() {
             let message = refusal(&forbidden, is - 1);
             assert!(message.contains(&format!("sysctl kernel.perf_event_paranoid={}", is - 1)), "{message}");
             assert!(refusal(&forbidden, is).contains("--cap-add PERFMON"));

@@ -1,4 +1,4 @@
-//! Parses the kernel's perf records: stack samples, mappings, thread names, forks and exits.
+//! Parses the kernel's perf records: stack samples, mappings, thread names and forks.
 //!
 //! The layouts are those of `perf_event_open(2)` for the events that [`super::stacks`] opens; a
 //! record that is shorter than its layout is ignored.
@@ -12,16 +12,16 @@ use perf_event_open_sys::bindings::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StackRecord {
+pub struct PerfRecord {
     /// Time of the event, on the lab's monotonic clock.
     pub time_ns: u64,
     pub pid: u32,
     pub tid: u32,
-    pub body: StackEvent,
+    pub body: PerfRecordBody,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StackEvent {
+pub enum PerfRecordBody {
     /// A thread was running on a processor.
     Sample(StackSample),
     /// An executable mapping was made.
@@ -48,18 +48,18 @@ pub enum StackEvent {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StackSample {
     /// Addresses of the frames in the kernel, innermost first.
-    pub kernel: Vec<u64>,
+    pub kernel_frames: Vec<u64>,
     /// User-mode registers; `None` for a kernel thread.
     pub registers: Option<Registers>,
     /// Contents of the user stack, from the stack pointer upwards.
-    pub stack: Vec<u8>,
+    pub user_stack: Vec<u8>,
 }
 
 /// Size of the process, thread and time fields at the end of every record that is not a sample.
 const ID_BYTES: usize = 16;
 
 /// Parses one record; `None` for unused kinds and for records that are too short.
-pub(super) fn parse(raw: &RawRecord) -> Option<StackRecord> {
+pub(super) fn parse(raw: &RawRecord) -> Option<PerfRecord> {
     if raw.kind == SAMPLE {
         return parse_sample(&mut FieldReader(&raw.body));
     }
@@ -73,22 +73,23 @@ pub(super) fn parse(raw: &RawRecord) -> Option<StackRecord> {
         MMAP2 => {
             let (start, length, offset) = (fields.take_u64()?, fields.take_u64()?, fields.take_u64()?);
             fields.skip(32)?;
-            StackEvent::Map { start, end: start.checked_add(length)?, offset, path: fields.take_name() }
+            PerfRecordBody::Map { start, end: start.checked_add(length)?, offset, path: fields.take_name() }
         }
-        COMM => {
-            StackEvent::Comm { is_exec: u32::from(raw.misc) & MISC_COMM_EXEC != 0, name: fields.take_name() }
-        }
+        COMM => PerfRecordBody::Comm {
+            is_exec: u32::from(raw.misc) & MISC_COMM_EXEC != 0,
+            name: fields.take_name(),
+        },
         FORK => {
             let parent = tid;
             (tid, pid) = (fields.take_u32()?, pid);
-            StackEvent::Fork { parent, parent_tid: fields.take_u32()? }
+            PerfRecordBody::Fork { parent, parent_tid: fields.take_u32()? }
         }
         _ => return None,
     };
-    Some(StackRecord { time_ns, pid, tid, body })
+    Some(PerfRecord { time_ns, pid, tid, body })
 }
 
-fn parse_sample(fields: &mut FieldReader) -> Option<StackRecord> {
+fn parse_sample(fields: &mut FieldReader) -> Option<PerfRecord> {
     let (pid, tid, time_ns) = (fields.take_u32()?, fields.take_u32()?, fields.take_u64()?);
     let entries = usize::try_from(fields.take_u64()?).ok()?;
     let mut kernel = Vec::new();
@@ -108,11 +109,11 @@ fn parse_sample(fields: &mut FieldReader) -> Option<StackRecord> {
     if size > 0 {
         stack.truncate(usize::try_from(fields.take_u64()?).ok()?);
     }
-    Some(StackRecord {
+    Some(PerfRecord {
         time_ns,
         pid,
         tid,
-        body: StackEvent::Sample(StackSample { kernel, registers, stack }),
+        body: PerfRecordBody::Sample(StackSample { kernel_frames: kernel, registers, user_stack: stack }),
     })
 }
 
@@ -188,10 +189,10 @@ mod tests {
         let body = sample_body(&chain, &[7; registers::COUNT], &[11, 12, 13, 14]);
         let record = parse(&raw(SAMPLE, 0, body.clone())).unwrap();
         assert_eq!((record.pid, record.tid, record.time_ns), (5, 6, 7));
-        let StackEvent::Sample(sample) = record.body else { panic!() };
-        assert_eq!(sample.kernel, [0xffff_ffff_8100_0000, 0xffff_ffff_8100_1000]);
+        let PerfRecordBody::Sample(sample) = record.body else { panic!() };
+        assert_eq!(sample.kernel_frames, [0xffff_ffff_8100_0000, 0xffff_ffff_8100_1000]);
         assert_eq!(sample.registers, Some(Registers::from_sample([7; registers::COUNT])));
-        assert_eq!(sample.stack, words(&[11, 12]), "16 of the 32 bytes are of the stack");
+        assert_eq!(sample.user_stack, words(&[11, 12]), "16 of the 32 bytes are of the stack");
         for end in 0..body.len() {
             assert_eq!(parse(&raw(SAMPLE, 0, body[..end].to_vec())), None, "cut at {end}");
         }
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn a_sample_of_a_kernel_thread_has_no_registers() {
         let record = parse(&raw(SAMPLE, 0, sample_body(&[], &[], &[]))).unwrap();
-        assert_eq!(record.body, StackEvent::Sample(StackSample::default()));
+        assert_eq!(record.body, PerfRecordBody::Sample(StackSample::default()));
     }
 
     #[test]
@@ -211,14 +212,14 @@ mod tests {
         let record = parse(&raw(MMAP2, 0, map)).unwrap();
         assert_eq!((record.pid, record.time_ns), (5, 99));
         let path = b"/lib/x".to_vec();
-        assert_eq!(record.body, StackEvent::Map { start: 0x1000, end: 0x1200, offset: 0x30, path });
+        assert_eq!(record.body, PerfRecordBody::Map { start: 0x1000, end: 0x1200, offset: 0x30, path });
         let comm = [words(&[pair(5, 6)]), b"wc\0\0\0\0\0\0".to_vec(), id.clone()].concat();
         let record = parse(&raw(COMM, MISC_COMM_EXEC.try_into().unwrap(), comm)).unwrap();
-        assert_eq!(record.body, StackEvent::Comm { name: b"wc".to_vec(), is_exec: true });
+        assert_eq!(record.body, PerfRecordBody::Comm { name: b"wc".to_vec(), is_exec: true });
         let fork = [words(&[pair(8, 5), pair(9, 6), 99]), id].concat();
         let record = parse(&raw(FORK, 0, fork)).unwrap();
         assert_eq!((record.pid, record.tid), (8, 9));
-        assert_eq!(record.body, StackEvent::Fork { parent: 5, parent_tid: 6 });
+        assert_eq!(record.body, PerfRecordBody::Fork { parent: 5, parent_tid: 6 });
         assert_eq!(parse(&raw(14, 0, words(&[1, 2, 3, 4]))), None);
     }
 }

@@ -3,7 +3,7 @@
 /// The kernel's numbers for frame pointer, stack pointer and instruction pointer, in rising order.
 #[cfg(target_arch = "x86_64")]
 const REGISTER_NUMBERS: [u32; 3] = [6, 7, 8];
-/// Frame pointer, link register, stack pointer, program counter.
+/// The kernel's numbers for frame pointer, link register, stack pointer and program counter.
 #[cfg(target_arch = "aarch64")]
 const REGISTER_NUMBERS: [u32; 4] = [29, 30, 31, 32];
 

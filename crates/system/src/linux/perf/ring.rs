@@ -3,7 +3,7 @@
 //! An inherited event must be bound to a processor to have a ring buffer. The events of all threads
 //! on a processor share one buffer. [`super::records`] parses the bodies of the records.
 
-use super::{for_each_thread, open};
+use super::{for_each_thread, open_event};
 use crate::cpu;
 use crate::memory::page_bytes;
 use crate::system_root::SystemRoot;
@@ -31,7 +31,7 @@ const HEADER_BYTES: usize = size_of::<perf_event_header>();
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RawRecord {
-    /// `PERF_RECORD_…`.
+    /// The kind of the record, one of the kernel's `PERF_RECORD_…`.
     pub(super) kind: u32,
     /// Bits whose meaning depends on `kind`.
     pub(super) misc: u16,
@@ -58,7 +58,7 @@ impl Rings {
     /// Opens events on all threads of a process; they count from now on.
     pub(super) fn open(pid: u32, attr: &perf_event_attr) -> io::Result<Rings> {
         let mut rings = Rings { rings: Vec::new(), events: Vec::new() };
-        for cpu in cpu::online(&SystemRoot::default()) {
+        for cpu in cpu::online_processors(&SystemRoot::default()) {
             let mut first: Option<i32> = None;
             for_each_thread(pid, |tid| rings.add(attr, tid, cpu, &mut first))?;
         }
@@ -67,7 +67,7 @@ impl Rings {
 
     /// Adds one event; the first event on a processor gets a new ring buffer.
     fn add(&mut self, attr: &perf_event_attr, tid: u32, cpu: u32, first: &mut Option<i32>) -> io::Result<()> {
-        let event = open(attr, tid, Some(cpu))?;
+        let event = open_event(attr, tid, Some(cpu))?;
         match *first {
             None => {
                 self.rings.push(Ring::map(&event)?);
@@ -99,7 +99,7 @@ impl Rings {
     }
 }
 
-/// A page with the positions, and the data behind it.
+/// The mapping of one ring buffer: a page with the positions, and then the data.
 #[derive(Debug)]
 struct Ring(MmapRaw);
 

@@ -1,6 +1,6 @@
 //! Stack samples of a process and its children: the event that is opened, and its records.
 
-use super::records::{self, StackRecord};
+use super::records::{self, PerfRecord};
 use super::ring::Rings;
 use super::{cpu_clock, cycles, refusal, registers};
 use perf_event_open_sys::bindings::{self, perf_event_attr};
@@ -23,34 +23,35 @@ const USER_PARANOID_MAX: i32 = 2;
 
 /// The event that triggers samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum SamplingEvent {
     Cycles,
     CpuClock,
 }
 
-/// Running stack sampling of one process and its children.
+/// Samples the stacks of one process and its children as long as this value exists.
 #[derive(Debug)]
 pub struct StackSampler {
     rings: Rings,
-    event: Event,
+    event: SamplingEvent,
     has_kernel_frames: bool,
 }
 
 #[derive(Debug)]
-pub struct StackRecords {
+pub struct PerfRecords {
     /// The records, unordered.
-    pub records: Vec<StackRecord>,
+    pub records: Vec<PerfRecord>,
     /// Records that the kernel dropped because a buffer was full, and malformed records.
     pub lost: u64,
 }
 
 impl StackSampler {
-    /// Opens the best permitted event: with kernel frames before without, and CPU cycles before the
-    /// CPU clock. Threads and children that start later are sampled too.
+    /// Opens the best permitted event. Events with kernel frames are better than those without; among
+    /// these, CPU cycles are better than the CPU clock. Threads and children that start later are
+    /// sampled too.
     pub fn open(pid: u32) -> Result<StackSampler, String> {
         let mut refused = io::Error::from(io::ErrorKind::Unsupported);
         for kernel in [true, false] {
-            for (event, attr) in [(Event::Cycles, cycles()), (Event::CpuClock, cpu_clock())] {
+            for (event, attr) in [(SamplingEvent::Cycles, cycles()), (SamplingEvent::CpuClock, cpu_clock())] {
                 match Rings::open(pid, &sampling_attr(attr, kernel)) {
                     Ok(rings) => return Ok(StackSampler { rings, event, has_kernel_frames: kernel }),
                     Err(cause) => refused = cause,
@@ -60,11 +61,11 @@ impl StackSampler {
         Err(refusal(&refused, USER_PARANOID_MAX))
     }
 
-    pub fn event(&self) -> Event {
+    pub fn event(&self) -> SamplingEvent {
         self.event
     }
 
-    pub fn sees_kernel(&self) -> bool {
+    pub fn has_kernel_frames(&self) -> bool {
         self.has_kernel_frames
     }
 
@@ -72,10 +73,10 @@ impl StackSampler {
         self.rings.wait(at_most);
     }
 
-    pub fn drain(&mut self) -> StackRecords {
+    pub fn drain(&mut self) -> PerfRecords {
         let drained = self.rings.drain();
         let records = drained.records.iter().filter_map(records::parse).collect();
-        StackRecords { records, lost: drained.lost }
+        PerfRecords { records, lost: drained.lost }
     }
 }
 
@@ -101,7 +102,7 @@ fn sampling_attr(mut attr: perf_event_attr, kernel: bool) -> perf_event_attr {
     attr.set_comm(1);
     attr.set_comm_exec(1);
     attr.set_task(1);
-    // Every record has its thread, and its time on the lab's clock.
+    // Requests that every record contains its thread, and its time on the lab's clock.
     attr.set_sample_id_all(1);
     attr.set_use_clockid(1);
     attr.clockid = libc::CLOCK_MONOTONIC;

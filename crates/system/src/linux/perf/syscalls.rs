@@ -4,7 +4,7 @@
 //! Linux 6.18: the counts equal those of strace, with threads and children. Ordinary users may
 //! count if they can read the tracepoint's id and `kernel.perf_event_paranoid` is at most 1.
 
-use super::{for_each_thread, open, tracepoint};
+use super::{for_each_thread, open_event, tracepoint};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs::File;
@@ -22,7 +22,7 @@ impl SyscallCounter {
         attr.set_inherit(1);
         let mut events = Vec::new();
         let opened = for_each_thread(pid, |tid| {
-            events.push(open(&attr, tid, None)?);
+            events.push(open_event(&attr, tid, None)?);
             Ok(())
         });
         opened.map(|()| SyscallCounter(events)).map_err(|cause| refusal(&cause))

@@ -19,7 +19,7 @@ pub static COUNTING_LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/c
 /// The library that traces read calls; empty if the build could not make it.
 pub static TRACING_LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tracing.so"));
 
-pub type Variable = (OsString, OsString);
+pub type EnvironmentVariable = (OsString, OsString);
 
 #[derive(Debug)]
 pub struct PreloadedLibrary(File);
@@ -37,7 +37,7 @@ impl PreloadedLibrary {
 
     /// The environment variable that loads the library into a program, together with libraries that
     /// the user preloads.
-    pub fn variable(&self) -> Variable {
+    pub fn variable(&self) -> EnvironmentVariable {
         let mut libraries = path_for_others(&self.0);
         if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
             libraries.push(":");
@@ -56,7 +56,7 @@ impl SharedMemory {
     }
 
     /// The environment variable with the path of the shared memory, for programs.
-    pub fn variable(&self, name: &str) -> Variable {
+    pub fn variable(&self, name: &str) -> EnvironmentVariable {
         (name.into(), path_for_others(&self.0))
     }
 

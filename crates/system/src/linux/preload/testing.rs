@@ -65,14 +65,15 @@ fn compile(folder: &Path, name: &str, source: &str, flags: &[&str]) -> PathBuf {
     out
 }
 
-/// Compiles the program; `uses` is code that it also runs for each line.
-pub fn program(folder: &Path, uses: &str, flags: &[&str]) -> PathBuf {
+/// Compiles the program; `uses` is code that the program also runs for each line of input.
+pub fn compile_program(folder: &Path, uses: &str, flags: &[&str]) -> PathBuf {
     compile(folder, "program", &PROGRAM.replace("SWIFT", "").replace("USE", uses), flags)
 }
 
-/// Compiles a program with Swift's runtime. For each line it makes two retains (one of them with a
-/// count) and one release from outside, and one of each within the runtime.
-pub fn swift_program(folder: &Path) -> PathBuf {
+/// Compiles a program with the replacement for Swift's runtime. For each line of input the program
+/// makes two retains (one of them with a count) and one release from outside the runtime, and the
+/// runtime itself makes one retain and one release.
+pub fn compile_swift_program(folder: &Path) -> PathBuf {
     compile(folder, "libfakeswift.so", FAKE_SWIFT, &["--crate-type", "cdylib", "--crate-name", "fakeswift"]);
     let functions = "fn swift_retain(p: *mut u8) -> *mut u8; fn swift_release(p: *mut u8); \
         fn swift_retain_n(p: *mut u8, n: u32) -> *mut u8; fn fake_runtime_works(p: *mut u8);";

@@ -10,8 +10,8 @@
 //! process is reaped, every open file returns ESRCH. The CPU clock of a process includes its living
 //! and ended threads but not its children; peak memory is that of the process alone.
 
-use super::proc_file::{ProcFile, Unavailable};
-use crate::kernel_file::field;
+use super::proc_file::{CounterError, ProcFile};
+use crate::kernel_file::number_after;
 use std::io;
 
 /// The open counters of one process. The caller must not reap the process while it uses them, so
@@ -23,12 +23,12 @@ pub struct ProcessCounters {
     status: ProcFile,
     io: ProcFile,
     clear_refs: ProcFile,
-    cpu_clock: Result<libc::clockid_t, Unavailable>,
+    cpu_clock: Result<libc::clockid_t, CounterError>,
 }
 
 /// Page faults and CPU time of a process and of its reaped children, from /proc/PID/stat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Activity {
+pub struct FaultsAndTicks {
     /// True if the process has ended and was not reaped.
     pub has_ended: bool,
     /// Page faults served without the device.
@@ -71,35 +71,35 @@ impl ProcessCounters {
     }
 
     /// CPU time of all threads of the process, in nanoseconds.
-    pub fn cpu_ns(&self) -> Result<u64, Unavailable> {
+    pub fn cpu_ns(&self) -> Result<u64, CounterError> {
         self.cpu_clock.clone().and_then(|clock| cpu_ns(clock, self.pid))
     }
 
-    pub fn activity(&self) -> Result<Activity, Unavailable> {
-        self.stat.read(Activity::parse, "fault and tick counters")
+    pub fn faults_and_ticks(&self) -> Result<FaultsAndTicks, CounterError> {
+        self.stat.read(FaultsAndTicks::parse, "fault and tick counters")
     }
 
-    pub fn io_bytes(&self) -> Result<IoBytes, Unavailable> {
+    pub fn io_bytes(&self) -> Result<IoBytes, CounterError> {
         self.io.read(IoBytes::parse, "read_bytes")
     }
 
-    pub fn peak_rss_bytes(&self) -> Result<u64, Unavailable> {
+    pub fn peak_rss_bytes(&self) -> Result<u64, CounterError> {
         self.status.read(peak_rss_bytes, "VmHWM")
     }
 
     /// Resets the high-water mark of memory to the memory that is resident now.
-    pub fn reset_peak_memory(&self) -> Result<(), Unavailable> {
+    pub fn reset_peak_memory(&self) -> Result<(), CounterError> {
         self.clear_refs.write(b"5")
     }
 }
 
-impl Activity {
+impl FaultsAndTicks {
     /// Parses the fields after the command's name, which may contain any characters
     /// (proc_pid_stat(5)).
-    fn parse(text: &str) -> Option<Activity> {
+    fn parse(text: &str) -> Option<FaultsAndTicks> {
         let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
         let number = |at: usize| fields.get(at - 3)?.parse().ok();
-        Some(Activity {
+        Some(FaultsAndTicks {
             has_ended: *fields.first()? == "Z",
             minor_faults: number(10)?,
             child_minor_faults: number(11)?,
@@ -112,21 +112,21 @@ impl Activity {
     }
 
     /// The sum of both activities; `has_ended` is taken from `other`.
-    pub(super) fn plus(self, other: Activity) -> Activity {
+    pub(super) fn plus(self, other: FaultsAndTicks) -> FaultsAndTicks {
         other.combine(&self, |one, more| one + more)
     }
 
     /// Minor and major page faults, including those of reaped children.
-    pub fn faults(&self) -> [u64; 2] {
+    pub fn minor_and_major_faults(&self) -> [u64; 2] {
         [self.minor_faults + self.child_minor_faults, self.major_faults + self.child_major_faults]
     }
 
-    pub fn since(&self, before: &Activity) -> Activity {
+    pub fn since(&self, before: &FaultsAndTicks) -> FaultsAndTicks {
         self.combine(before, u64::saturating_sub)
     }
 
-    fn combine(&self, other: &Activity, of: impl Fn(u64, u64) -> u64) -> Activity {
-        Activity {
+    fn combine(&self, other: &FaultsAndTicks, of: impl Fn(u64, u64) -> u64) -> FaultsAndTicks {
+        FaultsAndTicks {
             has_ended: self.has_ended,
             minor_faults: of(self.minor_faults, other.minor_faults),
             child_minor_faults: of(self.child_minor_faults, other.child_minor_faults),
@@ -142,9 +142,9 @@ impl Activity {
 impl IoBytes {
     pub(super) fn parse(text: &str) -> Option<IoBytes> {
         Some(IoBytes {
-            read_from_devices: field(text, "read_bytes:")?,
-            read_by_calls: field(text, "rchar:")?,
-            written_by_calls: field(text, "wchar:")?,
+            read_from_devices: number_after(text, "read_bytes:")?,
+            read_by_calls: number_after(text, "rchar:")?,
+            written_by_calls: number_after(text, "wchar:")?,
         })
     }
 
@@ -171,32 +171,32 @@ pub fn tick_ns() -> u64 {
 }
 
 /// The CPU-time clock of a process. It needs no permission to inspect the process.
-fn cpu_clock_of(pid: u32) -> Result<libc::clockid_t, Unavailable> {
+fn cpu_clock_of(pid: u32) -> Result<libc::clockid_t, CounterError> {
     let mut clock = 0;
     // SAFETY: the call writes one clockid_t to a place of that type that outlives it.
     let error = unsafe { libc::clock_getcpuclockid(pid.cast_signed(), &raw mut clock) };
     match error {
         0 => Ok(clock),
-        libc::ESRCH => Err(Unavailable::Ended { pid }),
+        libc::ESRCH => Err(CounterError::Ended { pid }),
         _ => {
             let cause = io::Error::from_raw_os_error(error).to_string();
-            Err(Unavailable::Unreadable { file: format!("CPU clock of process {pid}"), cause })
+            Err(CounterError::Unreadable { file: format!("CPU clock of process {pid}"), cause })
         }
     }
 }
 
-pub(super) fn cpu_ns(clock: libc::clockid_t, pid: u32) -> Result<u64, Unavailable> {
+pub(super) fn cpu_ns(clock: libc::clockid_t, pid: u32) -> Result<u64, CounterError> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes one timespec to a place of that type that outlives it.
     if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
-        return Err(Unavailable::Ended { pid });
+        return Err(CounterError::Ended { pid });
     }
     Ok(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
 }
 
 /// The high-water mark in /proc/PID/status, which is in KiB.
 fn peak_rss_bytes(status: &str) -> Option<u64> {
-    Some(field(status, "VmHWM:")? * 1024)
+    Some(number_after(status, "VmHWM:")? * 1024)
 }
 
 #[cfg(test)]
@@ -206,11 +206,11 @@ mod tests {
     #[test]
     fn a_stat_line_with_parentheses_in_the_name_is_parsed() {
         let text = "7 (a) Z 1 (b c) S 1 1 1 0 -1 0 10 20 30 40 5 6 0 0 20 0 1 0 1";
-        let activity = Activity::parse(text).unwrap();
+        let activity = FaultsAndTicks::parse(text).unwrap();
         assert_eq!((activity.minor_faults, activity.child_minor_faults), (10, 20));
         assert_eq!((activity.major_faults, activity.child_major_faults), (30, 40));
         assert_eq!((activity.user_ticks, activity.system_ticks, activity.has_ended), (5, 6, false));
-        assert_eq!(Activity::parse("7 (a) S 1"), None);
+        assert_eq!(FaultsAndTicks::parse("7 (a) S 1"), None);
     }
 
     #[test]

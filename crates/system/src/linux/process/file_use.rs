@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId {
     pub device: u64,
-    pub number: u64,
+    pub inode: u64,
 }
 
 /// A regular file that a process uses, with the kernel's name for it.
@@ -26,11 +26,11 @@ impl FileId {
     }
 
     pub fn of_metadata(facts: &fs::Metadata) -> FileId {
-        FileId { device: facts.dev(), number: facts.ino() }
+        FileId { device: facts.dev(), inode: facts.ino() }
     }
 
     fn has_path(self, path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == (self.device, self.number))
+        fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == (self.device, self.inode))
     }
 }
 
@@ -56,7 +56,7 @@ pub fn has_mapped(pid: u32, file: FileId) -> bool {
         rustix::fs::makedev(number(dev.0), number(dev.1)) == file.device
             || matches!(path, MMapPath::Path(path) if file.has_path(&path_in_root_of(pid, path)))
     };
-    maps(pid).iter().flatten().any(|map| map.inode == file.number && is_it(map.dev, &map.pathname))
+    maps(pid).iter().flatten().any(|map| map.inode == file.inode && is_it(map.dev, &map.pathname))
 }
 
 /// Converts a path of another process, whose root folder may differ.

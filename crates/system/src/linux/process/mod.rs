@@ -11,18 +11,18 @@ pub mod testing;
 mod thread_waits;
 
 use super::kernel_file;
-pub use counters::{Activity, IoBytes, ProcessCounters, tick_ns};
-pub use family::{Family, FamilyCounts, FamilyError};
+pub use counters::{FaultsAndTicks, IoBytes, ProcessCounters, tick_ns};
+pub use family::{FamilyCounts, FamilyError, ProcessFamily};
 pub use file_use::{FileId, UsedFile, has_mapped, has_open, mapped_files, may_be_inspected, open_files};
 pub use mappings::{CodeMapping, VDSO, code_mappings};
-pub use proc_file::Unavailable;
+pub use proc_file::CounterError;
 use readlab_protocol::Scheduling;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use std::fs::{self, File};
 use std::io;
-pub use table::{ProcessEntry, ProcessHandle, all, process};
-pub use thread_waits::{DelayCounter, THREAD_COUNTERS, ThreadWaits};
+pub use table::{ProcessEntry, ProcessHandle, all_processes, process_entry};
+pub use thread_waits::{CountsByThread, DelayCounter, THREAD_COUNTERS};
 
 pub fn threads(pid: u32) -> io::Result<Vec<u32>> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
@@ -55,11 +55,11 @@ pub fn any_thread_runs(pid: u32) -> bool {
 /// Anonymous resident memory of a process, in bytes; `None` if it has ended.
 pub fn anonymous_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    Some(kernel_file::field(&status, "RssAnon:")? * 1024)
+    Some(kernel_file::number_after(&status, "RssAnon:")? * 1024)
 }
 
-/// Bytes that a process and its reaped children have read so far.
-pub fn process_io_bytes(pid: u32) -> Result<IoBytes, Unavailable> {
+/// Bytes that a process and its reaped children have read and written so far.
+pub fn process_io_bytes(pid: u32) -> Result<IoBytes, CounterError> {
     proc_file::ProcFile::open(pid, "io").read(IoBytes::parse, "read_bytes")
 }
 
@@ -78,7 +78,7 @@ pub fn may_count_device_reads() -> Result<(), String> {
 
 /// Checks whether this user can see processes of other users, by the first process, which is
 /// root's.
-pub fn may_see_others() -> Result<(), String> {
+pub fn may_see_processes_of_others() -> Result<(), String> {
     let hidden = |_| "proc is mounted with hidepid: other users' processes are not seen".to_owned();
     fs::read("/proc/1/stat").map(drop).map_err(hidden)
 }

@@ -11,7 +11,7 @@ const FILE_BYTES_MAX: usize = 8192;
 
 /// Why one of the kernel's counters of a process is not available.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unavailable {
+pub enum CounterError {
     /// The process belongs to another user, or has changed its user id.
     #[error("{file}: permission denied (the process is not this user's)")]
     NotPermitted { file: String },
@@ -30,7 +30,7 @@ pub enum Unavailable {
 pub(super) struct ProcFile {
     pid: u32,
     path: String,
-    file: Result<File, Unavailable>,
+    file: Result<File, CounterError>,
 }
 
 impl ProcFile {
@@ -44,7 +44,7 @@ impl ProcFile {
 
     fn open_with(pid: u32, name: &str, options: &std::fs::OpenOptions) -> ProcFile {
         let path = format!("/proc/{pid}/{name}");
-        let file = options.open(&path).map_err(|cause| unavailable(&cause, pid, &path));
+        let file = options.open(&path).map_err(|cause| counter_error(&cause, pid, &path));
         ProcFile { pid, path, file }
     }
 
@@ -54,32 +54,32 @@ impl ProcFile {
         &self,
         parse: impl Fn(&str) -> Option<T>,
         what: &'static str,
-    ) -> Result<T, Unavailable> {
-        let file = self.file.as_ref().map_err(Unavailable::clone)?;
+    ) -> Result<T, CounterError> {
+        let file = self.file.as_ref().map_err(CounterError::clone)?;
         let mut bytes = [0; FILE_BYTES_MAX];
         let length =
-            file.read_at(&mut bytes, 0).map_err(|cause| unavailable(&cause, self.pid, &self.path))?;
+            file.read_at(&mut bytes, 0).map_err(|cause| counter_error(&cause, self.pid, &self.path))?;
         let text = String::from_utf8_lossy(&bytes[..length]);
-        parse(&text).ok_or_else(|| Unavailable::NoField { file: self.path.clone(), field: what })
+        parse(&text).ok_or_else(|| CounterError::NoField { file: self.path.clone(), field: what })
     }
 
-    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Unavailable> {
-        let file = self.file.as_ref().map_err(Unavailable::clone)?;
-        file.write_all_at(bytes, 0).map_err(|cause| unavailable(&cause, self.pid, &self.path))
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), CounterError> {
+        let file = self.file.as_ref().map_err(CounterError::clone)?;
+        file.write_all_at(bytes, 0).map_err(|cause| counter_error(&cause, self.pid, &self.path))
     }
 }
 
 /// The reason why a file of /proc/PID cannot be opened, read or written.
-pub(super) fn unavailable(cause: &io::Error, pid: u32, path: &str) -> Unavailable {
+pub(super) fn counter_error(cause: &io::Error, pid: u32, path: &str) -> CounterError {
     match cause.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM) => Unavailable::NotPermitted { file: path.to_owned() },
-        Some(libc::ESRCH) => Unavailable::Ended { pid },
+        Some(libc::EACCES | libc::EPERM) => CounterError::NotPermitted { file: path.to_owned() },
+        Some(libc::ESRCH) => CounterError::Ended { pid },
         Some(libc::ENOENT) if !Path::new("/proc/self").exists() => {
-            Unavailable::Unreadable { file: "/proc".to_owned(), cause: "not mounted".to_owned() }
+            CounterError::Unreadable { file: "/proc".to_owned(), cause: "not mounted".to_owned() }
         }
-        Some(libc::ENOENT) if process_exists(pid) => Unavailable::Hidden { pid },
-        Some(libc::ENOENT) => Unavailable::Ended { pid },
-        _ => Unavailable::Unreadable { file: path.to_owned(), cause: cause.to_string() },
+        Some(libc::ENOENT) if process_exists(pid) => CounterError::Hidden { pid },
+        Some(libc::ENOENT) => CounterError::Ended { pid },
+        _ => CounterError::Unreadable { file: path.to_owned(), cause: cause.to_string() },
     }
 }
 
@@ -96,10 +96,10 @@ mod tests {
     #[test]
     fn reasons_distinguish_missing_permission_hidden_processes_and_ended_processes() {
         let me = std::process::id();
-        let because = |code| unavailable(&io::Error::from_raw_os_error(code), me, "/proc/1/io");
-        assert_eq!(because(libc::EACCES), Unavailable::NotPermitted { file: "/proc/1/io".into() });
-        assert_eq!(because(libc::ENOENT), Unavailable::Hidden { pid: me });
-        assert_eq!(because(libc::ESRCH), Unavailable::Ended { pid: me });
+        let because = |code| counter_error(&io::Error::from_raw_os_error(code), me, "/proc/1/io");
+        assert_eq!(because(libc::EACCES), CounterError::NotPermitted { file: "/proc/1/io".into() });
+        assert_eq!(because(libc::ENOENT), CounterError::Hidden { pid: me });
+        assert_eq!(because(libc::ESRCH), CounterError::Ended { pid: me });
         assert!(because(libc::EIO).to_string().starts_with("/proc/1/io: "));
     }
 }

@@ -25,13 +25,13 @@ pub struct ProcessEntry {
 }
 
 /// All processes that this user can see. Processes that end during the call are left out.
-pub fn all() -> Vec<ProcessEntry> {
+pub fn all_processes() -> Vec<ProcessEntry> {
     let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
-    folders.filter_map(|folder| process(folder.file_name().to_str()?.parse().ok()?)).collect()
+    folders.filter_map(|folder| process_entry(folder.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 /// One process; `None` if there is none with this id or this user may not see it.
-pub fn process(pid: u32) -> Option<ProcessEntry> {
+pub fn process_entry(pid: u32) -> Option<ProcessEntry> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     ProcessEntry::parse(pid, &String::from_utf8_lossy(&stat))
 }
@@ -71,7 +71,7 @@ impl ProcessHandle {
         let pid = Pid::from_raw(entry.pid.cast_signed())?;
         let handle = ProcessHandle(pidfd_open(pid, PidfdFlags::empty()).ok()?);
         // The id may have been reused for another process before it was opened.
-        let now = process(entry.pid)?;
+        let now = process_entry(entry.pid)?;
         (now.started_ticks == entry.started_ticks).then_some(handle)
     }
 
@@ -101,20 +101,20 @@ mod tests {
     #[test]
     fn this_process_is_in_the_process_table() {
         let own = std::process::id();
-        assert!(all().iter().any(|entry| entry.pid == own && !entry.has_ended));
-        assert_eq!(process(u32::MAX >> 1), None);
+        assert!(all_processes().iter().any(|entry| entry.pid == own && !entry.has_ended));
+        assert_eq!(process_entry(u32::MAX >> 1), None);
     }
 
     #[test]
     fn a_handle_kills_only_the_process_of_its_entry() {
         let mut process = ForkedProcess::start(Path::new("/dev/null"));
-        let seen = super::process(process.pid()).unwrap();
+        let seen = super::process_entry(process.pid()).unwrap();
         let earlier = ProcessEntry { started_ticks: seen.started_ticks.wrapping_sub(1), ..seen.clone() };
         assert!(ProcessHandle::open(&earlier).is_none(), "another process had this number");
         process.execute(ForkCommand::Touch64MiB);
         let handle = ProcessHandle::open(&seen).unwrap();
         process.exit();
-        process.reap();
+        process.kill_and_reap();
         handle.kill();
         assert!(ProcessHandle::open(&seen).is_none());
     }

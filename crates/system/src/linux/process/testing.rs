@@ -27,10 +27,11 @@ pub enum ForkCommand {
 /// A forked process that executes commands; killed and reaped when dropped.
 pub struct ForkedProcess {
     pid: i32,
-    link: UnixStream,
+    command_socket: UnixStream,
 }
 
 impl ForkedProcess {
+    /// Forks a process whose commands read this file.
     pub fn start(file: &Path) -> ForkedProcess {
         let (link, far) = UnixStream::pair().unwrap();
         let path = std::ffi::CString::new(file.as_os_str().as_encoded_bytes()).unwrap();
@@ -42,7 +43,7 @@ impl ForkedProcess {
             // SAFETY: as above; the descriptor and the path are this process's copies.
             unsafe { execute_commands(far.as_raw_fd(), &path) }
         }
-        ForkedProcess { pid, link }
+        ForkedProcess { pid, command_socket: link }
     }
 
     pub fn pid(&self) -> u32 {
@@ -50,13 +51,13 @@ impl ForkedProcess {
     }
 
     pub fn execute(&mut self, deed: ForkCommand) {
-        self.link.write_all(&[deed as u8]).unwrap();
-        self.link.read_exact(&mut [0]).unwrap();
+        self.command_socket.write_all(&[deed as u8]).unwrap();
+        self.command_socket.read_exact(&mut [0]).unwrap();
     }
 
     /// Commands the process to exit and waits until it is a zombie.
     pub fn exit(&mut self) {
-        self.link.write_all(&[ForkCommand::Exit as u8]).unwrap();
+        self.command_socket.write_all(&[ForkCommand::Exit as u8]).unwrap();
         // SAFETY: the information is written to a place of its type; WNOWAIT leaves the zombie.
         unsafe {
             let mut info = std::mem::zeroed();
@@ -64,7 +65,7 @@ impl ForkedProcess {
         }
     }
 
-    pub fn reap(&mut self) {
+    pub fn kill_and_reap(&mut self) {
         // SAFETY: the number is that of our unreaped child, or of none when it was reaped before.
         unsafe {
             libc::kill(self.pid, libc::SIGKILL);
@@ -75,7 +76,7 @@ impl ForkedProcess {
 
 impl Drop for ForkedProcess {
     fn drop(&mut self) {
-        self.reap();
+        self.kill_and_reap();
     }
 }
 

@@ -4,20 +4,20 @@
 //! Verified on Linux 6.18: the wait in `schedstat` and the switches in `status` belong to one
 //! thread and are lost when it ends. No file has the sum over ended threads or children.
 
-use super::proc_file::{ProcFile, Unavailable, unavailable};
-use crate::kernel_file::field;
+use super::proc_file::{CounterError, ProcFile, counter_error};
+use crate::kernel_file::number_after;
 use readlab_model::sample::Meter;
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// What [`delay_ns`] reads, for messages.
+/// The words for the value that [`delay_ns`] parses, for messages.
 const DELAY_NAME: &str = "time waited for a processor";
 
 pub struct ThreadCounter {
     pub meter: Meter,
-    /// What the counter counts, for messages.
-    what: &'static str,
+    /// The words for the counted value, for messages.
+    name: &'static str,
     /// Reads the counter; `None` if this kernel does not count it.
     read: fn(&ThreadFiles) -> Option<u64>,
 }
@@ -26,13 +26,13 @@ pub struct ThreadCounter {
 pub const THREAD_COUNTERS: &[ThreadCounter] = &[
     ThreadCounter {
         meter: Meter::DelayedNs,
-        what: DELAY_NAME,
+        name: DELAY_NAME,
         read: |files| delay_ns(files.schedstat.as_deref()?),
     },
     ThreadCounter {
         meter: Meter::Preemptions,
-        what: "count of involuntary context switches",
-        read: |files| field(files.status.as_deref()?, "nonvoluntary_ctxt_switches:"),
+        name: "count of involuntary context switches",
+        read: |files| number_after(files.status.as_deref()?, "nonvoluntary_ctxt_switches:"),
     },
 ];
 
@@ -53,7 +53,7 @@ struct ThreadCounts {
 
 /// The counts of all living threads of a process so far.
 #[derive(Debug, Clone)]
-pub struct ThreadWaits {
+pub struct CountsByThread {
     folder: String,
     by_thread: BTreeMap<u32, ThreadCounts>,
     /// The counts were read between these times.
@@ -74,25 +74,25 @@ impl ThreadFiles {
     }
 }
 
-impl ThreadWaits {
+impl CountsByThread {
     /// Reads the counts of all threads, because in several languages the first thread does not do
     /// the reading.
-    pub fn read(pid: u32) -> Result<ThreadWaits, Unavailable> {
+    pub fn read(pid: u32) -> Result<CountsByThread, CounterError> {
         let read_from = Instant::now();
         let folder = format!("/proc/{pid}/task");
-        let threads = super::threads(pid).map_err(|cause| unavailable(&cause, pid, &folder))?;
+        let threads = super::threads(pid).map_err(|cause| counter_error(&cause, pid, &folder))?;
         let counts = |thread: u32| {
             let text = |file: &str| fs::read_to_string(format!("{folder}/{thread}/{file}")).ok();
             ThreadFiles { schedstat: text("schedstat"), status: text("status") }.counts()
         };
         let by_thread = threads.into_iter().map(|thread| (thread, counts(thread))).collect();
-        Ok(ThreadWaits { folder, by_thread, read_from, read_until: Instant::now() })
+        Ok(CountsByThread { folder, by_thread, read_from, read_until: Instant::now() })
     }
 
-    /// The counts of the threads of both processes.
-    pub(super) fn plus(mut self, other: ThreadWaits) -> ThreadWaits {
+    /// The counts of the threads of two processes.
+    pub(super) fn plus(mut self, other: CountsByThread) -> CountsByThread {
         self.by_thread.extend(other.by_thread);
-        ThreadWaits {
+        CountsByThread {
             folder: other.folder,
             by_thread: self.by_thread,
             read_from: self.read_from.min(other.read_from),
@@ -102,17 +102,17 @@ impl ThreadWaits {
 
     /// For each counter of [`THREAD_COUNTERS`], the increase since an earlier reading, summed over
     /// all threads.
-    pub fn since(&self, before: &ThreadWaits) -> impl Iterator<Item = (Meter, Result<u64, Unavailable>)> {
+    pub fn since(&self, before: &CountsByThread) -> impl Iterator<Item = (Meter, Result<u64, CounterError>)> {
         let counters = THREAD_COUNTERS.iter().enumerate();
         counters.map(move |(at, counter)| (counter.meter, self.counted_since(before, at, counter)))
     }
 
     fn counted_since(
         &self,
-        before: &ThreadWaits,
+        before: &CountsByThread,
         at: usize,
         counter: &ThreadCounter,
-    ) -> Result<u64, Unavailable> {
+    ) -> Result<u64, CounterError> {
         let elapsed = self.read_until.saturating_duration_since(before.read_from);
         let of_one = |(thread, counts): (&u32, &ThreadCounts)| {
             let before = before.by_thread.get(thread);
@@ -125,7 +125,7 @@ impl ThreadWaits {
         };
         let counted: Vec<u64> = self.by_thread.iter().filter_map(of_one).collect();
         match counted.is_empty() {
-            true => Err(Unavailable::NoField { file: self.folder.clone(), field: counter.what }),
+            true => Err(CounterError::NoField { file: self.folder.clone(), field: counter.name }),
             false => Ok(counted.into_iter().sum()),
         }
     }
@@ -141,7 +141,7 @@ impl DelayCounter {
         DelayCounter::open(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs())
     }
 
-    pub fn read(&self) -> Result<u64, Unavailable> {
+    pub fn read(&self) -> Result<u64, CounterError> {
         self.0.read(delay_ns, DELAY_NAME)
     }
 }
@@ -181,12 +181,12 @@ mod tests {
         let mut neighbour = ForkedProcess::start(Path::new("/dev/null"));
         let ids = [&process, &neighbour].map(|it| Pid::from_raw(it.pid().cast_signed()));
         ids.into_iter().for_each(use_one_processor);
-        let before = ThreadWaits::read(process.pid()).unwrap();
+        let before = CountsByThread::read(process.pid()).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| neighbour.execute(ForkCommand::Burn));
             process.execute(ForkCommand::Burn);
         });
-        let after = ThreadWaits::read(process.pid()).unwrap();
+        let after = CountsByThread::read(process.pid()).unwrap();
         // Each process uses 250 ms of CPU time, so they wait for each other. If one started so late
         // that they did not overlap, it waited for a processor at its start.
         let counted: BTreeMap<Meter, _> = after.since(&before).collect();
@@ -208,11 +208,11 @@ mod tests {
 
     /// The counts of threads, read at this time. Each thread has its id, the time for which it ran,
     /// and the time for which it waited.
-    fn waits(read_at: Instant, threads: &[(u32, u64, u64)]) -> ThreadWaits {
+    fn waits(read_at: Instant, threads: &[(u32, u64, u64)]) -> CountsByThread {
         let counts = |ran_ns: u64, delay_ns: u64| {
             ThreadFiles { schedstat: Some(format!("{ran_ns} {delay_ns} 5\n")), status: None }.counts()
         };
-        ThreadWaits {
+        CountsByThread {
             folder: "/proc/7/task".to_owned(),
             by_thread: threads.iter().map(|&(thread, ran, waited)| (thread, counts(ran, waited))).collect(),
             read_from: read_at,

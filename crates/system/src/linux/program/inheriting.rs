@@ -1,9 +1,10 @@
-//! A program that inherits the environment and all open descriptors of this process, because a
-//! launcher may have passed something to this process through them. The lab exchanges bytes with
-//! it, with a deadline. Contenders are started by [`super::launcher`] and inherit neither.
+//! A program that inherits the environment and all open descriptors of this process, because the
+//! launcher of an MPI job may have passed something to this process through them. The lab exchanges
+//! bytes with the program, with a deadline. Contenders are started by [`super::launcher`] and inherit
+//! neither environment nor descriptors.
 
 use super::CommandLine;
-use crate::descriptor::is_readable;
+use crate::descriptor::becomes_readable;
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
@@ -37,7 +38,7 @@ impl InheritingProgram {
     /// wait.
     pub fn read(&mut self, mut into: &mut [u8], deadline: Instant) -> io::Result<()> {
         while !into.is_empty() {
-            if !is_readable(&self.output, deadline)? {
+            if !becomes_readable(&self.output, deadline)? {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             match self.output.read(into)? {

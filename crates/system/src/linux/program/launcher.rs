@@ -15,7 +15,7 @@
 
 use super::leftovers::end_children;
 use super::supervisor::{Task, supervise};
-use super::{CommandLine, NumberedFile};
+use super::{CommandLine, PidNamedFile};
 use crate::descriptor::redirect_streams_to_null;
 use rustix::io::retry_on_intr;
 use rustix::net::{
@@ -108,14 +108,14 @@ pub(super) fn launch(task: &Task) -> Option<io::Result<UnixStream>> {
 
 /// Makes the launcher run these commands in order if the lab ends before it calls this function
 /// again. They undo what the lab is about to change. After a call without commands, none is run.
-pub fn undo_at_end(commands: &[CommandLine]) -> io::Result<()> {
+pub fn set_undo_commands(commands: &[CommandLine]) -> io::Result<()> {
     let (unused, _) = UnixStream::pair()?;
-    undo_at_end_holding(commands, &unused)
+    set_undo_commands_holding(commands, &unused)
 }
 
-/// Like [`undo_at_end`]; the launcher also keeps a copy of the descriptor `held`, such as a socket
-/// that is a lock, until the commands have run or until the next call.
-pub fn undo_at_end_holding(commands: &[CommandLine], held: &impl AsFd) -> io::Result<()> {
+/// Like [`set_undo_commands`]; the launcher also keeps a copy of the descriptor `held`, such as a
+/// socket that is a lock, until the commands have run or until the next call.
+pub fn set_undo_commands_holding(commands: &[CommandLine], held: &impl AsFd) -> io::Result<()> {
     let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(launcher) = launcher.as_ref() else {
         return Err(io::Error::other("no process could be started that would undo it if this one is killed"));
@@ -183,9 +183,10 @@ impl Task {
     /// True if no word contains a zero byte, which terminates words here and in the arguments of
     /// every program.
     fn can_be_sent(&self) -> bool {
-        let CommandLine { program, args, env_removed, env, creates, enters } = &self.line;
+        let CommandLine { program, args, env_removed, env, created_file: creates, cgroup_procs_path: enters } =
+            &self.line;
         let variables = env_removed.iter().chain(env.iter().flat_map(|(name, value)| [name, value]));
-        let name = creates.iter().flat_map(|file| [&file.before, &file.after]);
+        let name = creates.iter().flat_map(|file| [&file.before_pid, &file.after_pid]);
         let words = args.iter().chain(variables).chain(name).chain(enters);
         !words.chain([program]).any(|word| word.as_bytes().contains(&0))
     }
@@ -195,10 +196,11 @@ impl Task {
 /// the name of the file that it creates, the group that it enters, number of arguments, arguments,
 /// number of removed variables, their names, and names and values of added variables.
 fn encode(purpose: TaskPurpose, task: &Task) -> Vec<u8> {
-    let CommandLine { program, args, env_removed, env, creates, enters } = &task.line;
+    let CommandLine { program, args, env_removed, env, created_file: creates, cgroup_procs_path: enters } =
+        &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
     let counts = [args.len().to_string(), env_removed.len().to_string()];
-    let name = creates.as_ref().map(|file| [file.before.as_bytes(), file.after.as_bytes()]);
+    let name = creates.as_ref().map(|file| [file.before_pid.as_bytes(), file.after_pid.as_bytes()]);
     let [before, after] = name.unwrap_or_default();
     let group = enters.as_ref().map_or(&b""[..], |group| group.as_bytes());
     let mut words = vec![purpose.word(), folder, program.as_bytes(), before, after, group];
@@ -216,8 +218,8 @@ fn decode(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
     let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
     let purpose = TaskPurpose::parse(words.next()?.as_bytes())?;
     let (folder, program) = (words.next()?, words.next()?);
-    let creates = NumberedFile { before: words.next()?, after: words.next()? };
-    let creates = Some(creates).filter(|file| !file.before.is_empty());
+    let creates = PidNamedFile { before_pid: words.next()?, after_pid: words.next()? };
+    let creates = Some(creates).filter(|file| !file.before_pid.is_empty());
     let enters = Some(words.next()?).filter(|group| !group.is_empty());
     let mut counted = || {
         let count = words.next()?.to_str()?.parse().ok()?;
@@ -229,7 +231,8 @@ fn decode(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
         env.push((name, words.next()?));
     }
     let folder = Some(folder).filter(|folder| !folder.is_empty()).map(Into::into);
-    let line = CommandLine { program, args, env_removed, env, creates, enters };
+    let line =
+        CommandLine { program, args, env_removed, env, created_file: creates, cgroup_procs_path: enters };
     Some((purpose, Task { line, folder, streams }))
 }
 
@@ -301,7 +304,8 @@ fn serve(lab: UnixStream) {
 /// with them stay open until the last command has ended.
 fn run_undo_commands(commands: Vec<(Task, OwnedFd)>) {
     let (tasks, _held): (Vec<Task>, Vec<OwnedFd>) = commands.into_iter().unzip();
-    // Starting a program waits for the child if the child cannot run it.
+    // If a child cannot execute its program, `spawn` waits for the child, which the kernel must not
+    // have reaped.
     handle_child_signals(libc::SIG_DFL);
     for task in tasks {
         // If one command cannot be started, the others are still run.
@@ -313,7 +317,7 @@ fn run_undo_commands(commands: Vec<(Task, OwnedFd)>) {
 
 fn wait_for_children(time_limit: Duration) {
     let deadline = std::time::Instant::now() + time_limit;
-    while !super::leftovers::reap(None).is_empty() && std::time::Instant::now() < deadline {
+    while !super::leftovers::reap_and_list_running(None).is_empty() && std::time::Instant::now() < deadline {
         std::thread::sleep(WAIT_STEP);
     }
 }
@@ -338,8 +342,8 @@ fn detach() {
     }
 }
 
-/// With SIG_IGN, the kernel reaps children that end, because the launcher does not need their
-/// status.
+/// Sets the disposition of SIGCHLD. With SIG_IGN the kernel reaps children that end; the launcher
+/// does not need their status.
 fn handle_child_signals(how: libc::sighandler_t) {
     // SAFETY: neither of the two dispositions runs any code in this process.
     unsafe { libc::signal(libc::SIGCHLD, how) };
@@ -372,8 +376,8 @@ mod tests {
                 args: vec!["".into(), odd.clone(), "a".repeat(1 << 20).into()],
                 env_removed: vec!["X".into(), "Y".into()],
                 env: vec![("N".into(), "".into()), ("M".into(), odd.clone())],
-                creates: Some(NumberedFile { before: "/tmp/perf-".into(), after: odd }),
-                enters: Some("/sys/fs/cgroup/a b/cgroup.procs".into()),
+                created_file: Some(PidNamedFile { before_pid: "/tmp/perf-".into(), after_pid: odd }),
+                cgroup_procs_path: Some("/sys/fs/cgroup/a b/cgroup.procs".into()),
             },
         ];
         for (line, folder) in lines.into_iter().zip([None, Some("/a b".into())]) {
@@ -393,10 +397,10 @@ mod tests {
         assert!(receive(&launcher).is_none(), "the lab has ended");
     }
 
-    /// Sends a launcher tasks that each create a file in the folder, with these purposes and
-    /// something to hold, then closes the socket as a lab that dies; returns the process id of the
-    /// launcher.
-    fn launcher_of_dead_lab(folder: &Path, purposes: &[(TaskPurpose, &str)], held: &impl AsFd) -> Pid {
+    /// Starts a launcher whose lab has sent it tasks and died; returns the launcher's process id.
+    /// Each task has a purpose, and creates the file of this name in the folder. The descriptor
+    /// `held` is sent with each task.
+    fn start_launcher_of_dead_lab(folder: &Path, purposes: &[(TaskPurpose, &str)], held: &impl AsFd) -> Pid {
         let (lab, launcher) = UnixStream::pair().unwrap();
         let null = || OwnedFd::from(File::options().read(true).write(true).open("/dev/null").unwrap());
         for &(purpose, name) in purposes {
@@ -422,7 +426,7 @@ mod tests {
     fn files_made_by(purposes: &[(TaskPurpose, &str)]) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let (unused, _) = UnixStream::pair().unwrap();
-        wait_for_end(launcher_of_dead_lab(folder.path(), purposes, &unused));
+        wait_for_end(start_launcher_of_dead_lab(folder.path(), purposes, &unused));
         let mut names: Vec<String> = fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -443,7 +447,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let name = SocketAddr::from_abstract_name(folder.path().as_os_str().as_bytes()).unwrap();
         let lock = UnixListener::bind_addr(&name).unwrap();
-        let launcher = launcher_of_dead_lab(folder.path(), &[(TaskPurpose::AtEnd, "undone")], &lock);
+        let launcher = start_launcher_of_dead_lab(folder.path(), &[(TaskPurpose::AtEnd, "undone")], &lock);
         drop(lock);
         while UnixListener::bind_addr(&name).is_err() {
             std::thread::sleep(WAIT_STEP);

@@ -6,8 +6,8 @@
 //! process become children of the subreaper. [`super::supervisor`] and [`super::launcher`] are
 //! subreapers.
 
-use super::running::Leftovers;
-use crate::process::{all, process};
+use super::running::LeftoverCounts;
+use crate::process::{all_processes, process_entry};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,9 +21,9 @@ const WAIT_MAX: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct EndedProcesses {
-    /// All processes below this one but the spared child.
-    pub(super) leftovers: Leftovers,
-    /// The exit status of the watched child.
+    /// Counts of the processes below this one, without the spared child.
+    pub(super) leftovers: LeftoverCounts,
+    /// The exit status of the watched child; `None` if it has not ended, or none was watched.
     pub(super) status: Option<i32>,
 }
 
@@ -37,17 +37,17 @@ pub(super) fn children_of(pid: u32) -> Vec<u32> {
 }
 
 fn children_by_parent(pid: u32) -> Vec<u32> {
-    all().into_iter().filter(|process| process.parent == pid).map(|process| process.pid).collect()
+    all_processes().into_iter().filter(|process| process.parent == pid).map(|process| process.pid).collect()
 }
 
 /// True if a process is running; false for a zombie.
 pub(super) fn is_running(pid: u32) -> bool {
-    process(pid).is_some_and(|process| !process.has_ended)
+    process_entry(pid).is_some_and(|process| !process.has_ended)
 }
 
 /// Reaps the children of this process that have ended, except `spared`; returns the children that
 /// are left.
-pub(super) fn reap(spared: Option<u32>) -> Vec<u32> {
+pub(super) fn reap_and_list_running(spared: Option<u32>) -> Vec<u32> {
     let children = children_of(std::process::id()).into_iter().filter(|&child| Some(child) != spared);
     children.filter(|&child| !matches!(try_reap(child), ChildState::Ended(_))).collect()
 }
@@ -93,7 +93,8 @@ pub(super) fn end_children(
             return outcome;
         }
         if Instant::now() >= deadline {
-            outcome.leftovers.remaining = u32::try_from(reap(spared).len()).unwrap_or(u32::MAX);
+            outcome.leftovers.remaining =
+                u32::try_from(reap_and_list_running(spared).len()).unwrap_or(u32::MAX);
             return outcome;
         }
         std::thread::sleep(step);

@@ -2,8 +2,8 @@
 //! lab, their standard streams, and how they are ended.
 //!
 //! [`launcher`] is the process from which programs are started, with one `supervisor` for each.
-//! [`Process`] exchanges lines with a program; [`run_to_end`] waits for a program that writes to a
-//! file.
+//! [`PipedProgram`] exchanges lines with a program; [`run_to_end`] waits for a program that writes to
+//! a file.
 
 pub mod inheriting;
 pub mod launcher;
@@ -12,8 +12,8 @@ mod piped;
 mod running;
 mod supervisor;
 
-pub use piped::{Exit, Process, ReadError};
-pub use running::Leftovers;
+pub use piped::{PipedProgram, ProgramError, ProgramExit};
+pub use running::LeftoverCounts;
 use running::RunningProgram;
 use std::ffi::OsString;
 use std::fs::File;
@@ -35,33 +35,34 @@ pub struct CommandLine {
     pub env: Vec<(OsString, OsString)>,
     /// A file that is created before the program runs. If it cannot be created, the program is not
     /// started.
-    pub creates: Option<NumberedFile>,
+    pub created_file: Option<PidNamedFile>,
     /// The file `cgroup.procs` of the control group that the program's process enters before it
     /// runs; if this fails, the program is not started. `None` if the process stays in the lab's
     /// group.
-    pub enters: Option<OsString>,
+    pub cgroup_procs_path: Option<OsString>,
 }
 
 /// A file that a process creates, with the process id in its name. Nothing may exist at its path,
 /// not even a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NumberedFile {
-    pub before: OsString,
-    pub after: OsString,
+pub struct PidNamedFile {
+    pub before_pid: OsString,
+    pub after_pid: OsString,
 }
 
-/// Environment variables, a file and a control group that are added when a program is started.
+/// What is added to a command line when its program is started: environment variables, a file that
+/// the process creates, and a control group that it enters.
 #[derive(Debug, Clone, Default)]
-pub struct Additions {
+pub struct CommandLineAdditions {
     pub env: Vec<(OsString, OsString)>,
-    pub creates: Option<NumberedFile>,
+    pub created_file: Option<PidNamedFile>,
     /// The file `cgroup.procs` of a control group, as in [`CommandLine`].
-    pub enters: Option<OsString>,
+    pub cgroup_procs_path: Option<OsString>,
 }
 
-impl From<Vec<(OsString, OsString)>> for Additions {
-    fn from(env: Vec<(OsString, OsString)>) -> Additions {
-        Additions { env, ..Additions::default() }
+impl From<Vec<(OsString, OsString)>> for CommandLineAdditions {
+    fn from(env: Vec<(OsString, OsString)>) -> CommandLineAdditions {
+        CommandLineAdditions { env, ..CommandLineAdditions::default() }
     }
 }
 
@@ -91,19 +92,19 @@ pub fn run_to_end(
     folder: &Path,
     output: &File,
     time_limit: Duration,
-) -> Result<ExitStatus, ReadError> {
+) -> Result<ExitStatus, ProgramError> {
     run(line, folder, output, |running| running.wait(time_limit))
 }
 
 /// Runs a program that must undo a change: a user's request to stop does not end the wait.
-pub fn run_in_any_case(
+pub fn run_uninterruptibly(
     line: &CommandLine,
     folder: &Path,
     output: &File,
     time_limit: Duration,
-) -> Result<ExitStatus, ReadError> {
+) -> Result<ExitStatus, ProgramError> {
     run(line, folder, output, |running| {
-        if running.has_ended(time_limit) { Ok(()) } else { Err(ReadError::Timeout(time_limit)) }
+        if running.ends_within(time_limit) { Ok(()) } else { Err(ProgramError::Timeout(time_limit)) }
     })
 }
 
@@ -111,8 +112,8 @@ fn run(
     line: &CommandLine,
     folder: &Path,
     output: &File,
-    wait: impl FnOnce(&RunningProgram) -> Result<(), ReadError>,
-) -> Result<ExitStatus, ReadError> {
+    wait: impl FnOnce(&RunningProgram) -> Result<(), ProgramError>,
+) -> Result<ExitStatus, ProgramError> {
     let stdin = OwnedFd::from(File::open("/dev/null")?);
     let streams = [stdin, output.try_clone()?.into(), output.try_clone()?.into()];
     let mut running =

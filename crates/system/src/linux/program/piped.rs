@@ -3,9 +3,10 @@
 //!
 //! The program leads its own process group, so that Ctrl-C reaches only the lab, and it dies with
 //! the lab. Standard error is drained while the lab waits, and its end is kept to explain failures.
-//! Dropping a [`Process`] ends everything that the program started, through [`super::running`].
+//! Dropping a [`PipedProgram`] ends everything that the program started, through
+//! [`super::running`].
 
-use super::running::{Leftovers, RunningProgram};
+use super::running::{LeftoverCounts, RunningProgram};
 use super::supervisor::Task;
 use super::{CommandLine, last_line_of};
 use crate::interrupt;
@@ -17,7 +18,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum ProgramError {
     #[error("no answer within {0:.0?}")]
     Timeout(Duration),
     #[error("it closed its output")]
@@ -49,15 +50,15 @@ const INTERRUPT_CHECK_INTERVAL_MAX: Duration = Duration::from_millis(200);
 
 /// How a program ended after its input was closed.
 #[derive(Debug, Clone, Copy)]
-pub struct Exit {
+pub struct ProgramExit {
     /// `None` if the program did not end in time and was killed.
     pub status: Option<ExitStatus>,
-    /// True if processes that it started were still running when it ended.
+    /// True if processes that the program started were still running when it ended.
     pub has_leftovers: bool,
 }
 
 #[derive(Debug)]
-pub struct Process {
+pub struct PipedProgram {
     running: RunningProgram,
     stdin: Option<PipeWriter>,
     stdout: PipeReader,
@@ -67,8 +68,8 @@ pub struct Process {
     line_bytes_max: usize,
 }
 
-impl Process {
-    pub fn spawn(line: &CommandLine, line_bytes_max: usize) -> io::Result<Process> {
+impl PipedProgram {
+    pub fn spawn(line: &CommandLine, line_bytes_max: usize) -> io::Result<PipedProgram> {
         let (child_stdin, stdin) = io::pipe()?;
         let (stdout, child_stdout) = io::pipe()?;
         let (stderr, child_stderr) = io::pipe()?;
@@ -77,7 +78,7 @@ impl Process {
         }
         let streams = [child_stdin.into(), child_stdout.into(), child_stderr.into()];
         let running = RunningProgram::start(Task { line: line.clone(), folder: None, streams })?;
-        Ok(Process {
+        Ok(PipedProgram {
             running,
             stdin: Some(stdin),
             stdout,
@@ -104,7 +105,7 @@ impl Process {
     }
 
     /// Ends the processes that descendants of the program left behind.
-    pub fn end_leftovers(&self) -> io::Result<Leftovers> {
+    pub fn end_leftovers(&self) -> io::Result<LeftoverCounts> {
         self.running.end_leftovers()
     }
 
@@ -114,33 +115,33 @@ impl Process {
     }
 
     /// Reads the next line of standard output, without its newline.
-    pub fn read_line(&mut self, time_limit: Duration) -> Result<String, ReadError> {
+    pub fn read_line(&mut self, time_limit: Duration) -> Result<String, ProgramError> {
         let deadline = Instant::now() + time_limit;
         loop {
             if let Some(end) = self.unread_bytes.iter().position(|&byte| byte == b'\n') {
                 let line: Vec<u8> = self.unread_bytes.drain(..=end).take(end).collect();
                 return String::from_utf8(line).map_err(|error| {
-                    ReadError::NotText(String::from_utf8_lossy(error.as_bytes()).into_owned())
+                    ProgramError::NotText(String::from_utf8_lossy(error.as_bytes()).into_owned())
                 });
             }
             if self.unread_bytes.len() >= self.line_bytes_max {
-                return Err(ReadError::TooLong(self.line_bytes_max));
+                return Err(ProgramError::TooLong(self.line_bytes_max));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(ReadError::Timeout(time_limit));
+                return Err(ProgramError::Timeout(time_limit));
             }
             self.wait_for_output(left)?;
             if !read_available(&mut self.stdout, &mut self.unread_bytes)? {
-                return Err(ReadError::Closed);
+                return Err(ProgramError::Closed);
             }
         }
     }
 
     /// Sleeps until the program writes, for at most `left`; meanwhile drains standard error.
-    fn wait_for_output(&mut self, left: Duration) -> Result<(), ReadError> {
-        if interrupt::requested() {
-            return Err(ReadError::Interrupted);
+    fn wait_for_output(&mut self, left: Duration) -> Result<(), ProgramError> {
+        if interrupt::is_stop_requested() {
+            return Err(ProgramError::Interrupted);
         }
         let timeout =
             left.min(INTERRUPT_CHECK_INTERVAL_MAX).try_into().expect("a fifth of a second is a timespec");
@@ -151,13 +152,13 @@ impl Process {
         };
         match polled {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(ReadError::Io(error.into())),
+            Err(error) => return Err(ProgramError::Io(error.into())),
         }
         self.drain_stderr()
     }
 
     /// Reads what standard error holds and keeps its end.
-    fn drain_stderr(&mut self) -> Result<(), ReadError> {
+    fn drain_stderr(&mut self) -> Result<(), ProgramError> {
         let Some(stderr) = &mut self.stderr else { return Ok(()) };
         let open = read_available(stderr, &mut self.stderr_tail)?;
         let excess = self.stderr_tail.len().saturating_sub(STDERR_TAIL_BYTES);
@@ -175,43 +176,43 @@ impl Process {
         Ok(())
     }
 
-    /// Closes the program's input, waits until everything that it started has ended, and ends what
-    /// is left.
-    pub fn exit(&mut self, time_limit: Duration) -> io::Result<Exit> {
+    /// Closes the program's input, waits for at most `time_limit` until the program and everything
+    /// that it started have ended, and then ends what is left.
+    pub fn exit(&mut self, time_limit: Duration) -> io::Result<ProgramExit> {
         drop(self.stdin.take());
         let deadline = Instant::now() + time_limit;
         let left = || deadline.saturating_duration_since(Instant::now());
-        // The program's last output must not block it.
+        // The output is read, so that a full pipe does not keep the program from ending.
         let mut is_read = true;
-        while is_read && !left().is_zero() && !self.running.has_ended(Duration::ZERO) {
+        while is_read && !left().is_zero() && !self.running.ends_within(Duration::ZERO) {
             let _ = self.wait_for_output(left().min(EXIT_CHECK_INTERVAL_MAX));
             is_read = read_available(&mut self.stdout, &mut Vec::new()).unwrap_or(false);
         }
-        let has_ended = self.running.has_ended(left());
+        let has_ended = self.running.ends_within(left());
         while has_ended && self.running.has_leftovers() && !left().is_zero() {
             std::thread::sleep(EXIT_CHECK_INTERVAL_MAX);
         }
         let has_leftovers = has_ended && self.running.has_leftovers();
         let status = self.running.end()?;
-        Ok(Exit { status: has_ended.then_some(status), has_leftovers })
+        Ok(ProgramExit { status: has_ended.then_some(status), has_leftovers })
     }
 
     /// Closes the program's input, waits a moment for the program to end, and ends all processes
     /// that it started. Returns in words how the program ended.
     pub fn finish(&mut self) -> String {
         drop(self.stdin.take());
-        self.running.has_ended(END_GRACE);
+        self.running.ends_within(END_GRACE);
         // The last output of the program most likely states the reason. A failure to read it is
         // ignored.
         let _ = self.drain_stderr();
         match self.running.end() {
-            Ok(status) => self.describe(status),
+            Ok(status) => self.end_description(status),
             Err(error) => format!("it could not be reaped: {error}"),
         }
     }
 
     /// States how the program ended, with the last line of its standard error.
-    pub fn describe(&self, status: ExitStatus) -> String {
+    pub fn end_description(&self, status: ExitStatus) -> String {
         let ended = match (status.code(), status.signal()) {
             (Some(code), _) => format!("it exited with {code}"),
             (None, Some(signal)) => format!("it was killed by signal {}", signal_name(signal)),
@@ -223,12 +224,12 @@ impl Process {
         }
     }
 
-    pub fn last_errors(&self) -> String {
+    pub fn stderr_tail_text(&self) -> String {
         String::from_utf8_lossy(&self.stderr_tail).into_owned()
     }
 
     /// The last line that the program has printed on standard error until now, shortened.
-    pub fn newest_error_line(&mut self) -> Option<String> {
+    pub fn newest_stderr_line(&mut self) -> Option<String> {
         // A failure to read standard error is ignored: the caller describes the actual failure.
         let _ = self.drain_stderr();
         Some(self.last_stderr_line()?.chars().take(ERROR_CHARS_MAX).collect())
@@ -236,11 +237,11 @@ impl Process {
 
     /// The last line on standard error that is not blank.
     pub fn last_stderr_line(&self) -> Option<String> {
-        last_line_of(&self.last_errors())
+        last_line_of(&self.stderr_tail_text())
     }
 }
 
-impl Drop for Process {
+impl Drop for PipedProgram {
     fn drop(&mut self) {
         // Nothing more can be done in a drop.
         let _ = self.running.end();
@@ -266,7 +267,7 @@ fn read_available(from: &mut impl Read, into: &mut Vec<u8>) -> io::Result<bool> 
     }
 }
 
-/// The name of a signal that ends readers, such as `7 (SIGBUS)`.
+/// The number of a signal, with its name if it is one that ends readers, such as `11 (SIGSEGV)`.
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGBUS => " (SIGBUS: a mapped file became shorter, or its device failed)",

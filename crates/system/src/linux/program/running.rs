@@ -5,8 +5,8 @@
 //! supervisor.
 
 use super::leftovers::{children_of, is_running, kill_group};
-use super::supervisor::{END_LEFTOVERS, Report, Task};
-use super::{ReadError, launcher};
+use super::supervisor::{END_LEFTOVERS, SupervisorReport, Task};
+use super::{ProgramError, launcher};
 use crate::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -17,7 +17,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// Interval of the checks whether a program has ended, on kernels without process descriptors.
+/// Interval of the checks whether the user requests a stop, and, on kernels without process
+/// descriptors, whether a program has ended.
 const WAIT_STEP: Duration = Duration::from_millis(20);
 
 /// How long a program may take to start. The kernel reads the beginning of its file, and a network
@@ -40,9 +41,9 @@ enum Parent {
     Reaped(ExitStatus),
 }
 
-/// What happened to the processes that a program left behind.
+/// Counts of the processes that a program left behind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Leftovers {
+pub struct LeftoverCounts {
     /// Processes that were still running and were ended.
     pub ended: u32,
     /// Processes that could not be ended.
@@ -58,17 +59,19 @@ impl RunningProgram {
         let socket = socket?;
         drop(task);
         socket.set_read_timeout(Some(START_LIMIT))?;
-        let report = Report::read(&socket).map_err(|error| match error.kind() {
+        let report = SupervisorReport::read(&socket).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => io::Error::new(io::ErrorKind::TimedOut, no_answer_message()),
             _ => error,
         })?;
         socket.set_read_timeout(None)?;
         match report {
-            Report::Started { program, supervisor } => {
+            SupervisorReport::Started { program, supervisor } => {
                 Ok(RunningProgram { id: program, parent: Parent::Supervisor(supervisor, socket) })
             }
-            Report::NotStarted { error } => Err(io::Error::from_raw_os_error(error)),
-            Report::LeftoversEnded(_) | Report::Ended { .. } => Err(io::ErrorKind::InvalidData.into()),
+            SupervisorReport::NotStarted { error } => Err(io::Error::from_raw_os_error(error)),
+            SupervisorReport::LeftoversEnded(_) | SupervisorReport::Ended { .. } => {
+                Err(io::ErrorKind::InvalidData.into())
+            }
         }
     }
 
@@ -100,38 +103,38 @@ impl RunningProgram {
 
     /// Ends the processes that were left to the supervisor. If there are none, this costs one read
     /// of a list.
-    pub(super) fn end_leftovers(&self) -> io::Result<Leftovers> {
-        let Parent::Supervisor(_, socket) = &self.parent else { return Ok(Leftovers::default()) };
+    pub(super) fn end_leftovers(&self) -> io::Result<LeftoverCounts> {
+        let Parent::Supervisor(_, socket) = &self.parent else { return Ok(LeftoverCounts::default()) };
         if !self.has_leftovers() {
-            return Ok(Leftovers::default());
+            return Ok(LeftoverCounts::default());
         }
         let mut to = socket;
         to.write_all(&[END_LEFTOVERS])?;
-        match Report::read(socket)? {
-            Report::LeftoversEnded(leftovers) => Ok(leftovers),
+        match SupervisorReport::read(socket)? {
+            SupervisorReport::LeftoversEnded(leftovers) => Ok(leftovers),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
     /// Waits until the program has ended or the user requests a stop, without reaping the program.
-    pub(super) fn wait(&self, time_limit: Duration) -> Result<(), ReadError> {
+    pub(super) fn wait(&self, time_limit: Duration) -> Result<(), ProgramError> {
         let deadline = Instant::now() + time_limit;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if self.has_ended(left.min(WAIT_STEP)) {
+            if self.ends_within(left.min(WAIT_STEP)) {
                 return Ok(());
             }
-            if interrupt::requested() {
-                return Err(ReadError::Interrupted);
+            if interrupt::is_stop_requested() {
+                return Err(ProgramError::Interrupted);
             }
             if left.is_zero() {
-                return Err(ReadError::Timeout(time_limit));
+                return Err(ProgramError::Timeout(time_limit));
             }
         }
     }
 
-    /// True if the program ends within this time. It is not reaped.
-    pub(super) fn has_ended(&self, within: Duration) -> bool {
+    /// Waits for at most this time; true if the program has ended. The program is not reaped.
+    pub(super) fn ends_within(&self, within: Duration) -> bool {
         if matches!(self.parent, Parent::Reaped(_)) {
             return true;
         }
@@ -160,8 +163,8 @@ impl RunningProgram {
             Parent::Supervisor(_, socket) => {
                 socket.shutdown(std::net::Shutdown::Write)?;
                 loop {
-                    match Report::read(socket)? {
-                        Report::Ended { status } => break ExitStatus::from_raw(status),
+                    match SupervisorReport::read(socket)? {
+                        SupervisorReport::Ended { status } => break ExitStatus::from_raw(status),
                         // This is the answer to an earlier request, whose sender did not wait for
                         // it.
                         _ => continue,

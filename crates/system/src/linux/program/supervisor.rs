@@ -8,9 +8,9 @@
 //! so that its process id stays valid for as long as the lab uses it. [`super::running`] has the
 //! lab's side of the socket.
 
-use super::leftovers::{end_children, kill_children, kill_group, reap};
-use super::running::Leftovers;
-use super::{CommandLine, NumberedFile};
+use super::leftovers::{end_children, kill_children, kill_group, reap_and_list_running};
+use super::running::LeftoverCounts;
+use super::{CommandLine, PidNamedFile};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -52,58 +52,58 @@ pub(super) struct Task {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Report {
+pub(super) enum SupervisorReport {
     /// The program runs.
     Started { program: u32, supervisor: u32 },
     /// The program could not be started; `error` is the system's error number.
     NotStarted { error: i32 },
     /// The processes that the program left behind have ended.
-    LeftoversEnded(Leftovers),
+    LeftoversEnded(LeftoverCounts),
     /// All processes have ended; `status` is that of the program.
     Ended { status: i32 },
 }
 
-impl Report {
+impl SupervisorReport {
     const BYTES: usize = 9;
 
-    fn to_bytes(self) -> [u8; Report::BYTES] {
+    fn to_bytes(self) -> [u8; SupervisorReport::BYTES] {
         let (kind, first, second) = match self {
-            Report::Started { program, supervisor } => (0, program, supervisor),
-            Report::NotStarted { error } => (1, error.cast_unsigned(), 0),
-            Report::LeftoversEnded(Leftovers { ended, remaining }) => (2, ended, remaining),
-            Report::Ended { status } => (3, status.cast_unsigned(), 0),
+            SupervisorReport::Started { program, supervisor } => (0, program, supervisor),
+            SupervisorReport::NotStarted { error } => (1, error.cast_unsigned(), 0),
+            SupervisorReport::LeftoversEnded(LeftoverCounts { ended, remaining }) => (2, ended, remaining),
+            SupervisorReport::Ended { status } => (3, status.cast_unsigned(), 0),
         };
-        let mut bytes = [kind; Report::BYTES];
+        let mut bytes = [kind; SupervisorReport::BYTES];
         bytes[1..5].copy_from_slice(&first.to_ne_bytes());
         bytes[5..].copy_from_slice(&second.to_ne_bytes());
         bytes
     }
 
     /// Reads the next report; fails with `UnexpectedEof` if the supervisor has ended.
-    pub(super) fn read(mut from: &UnixStream) -> io::Result<Report> {
-        let mut bytes = [0; Report::BYTES];
+    pub(super) fn read(mut from: &UnixStream) -> io::Result<SupervisorReport> {
+        let mut bytes = [0; SupervisorReport::BYTES];
         from.read_exact(&mut bytes)?;
         let [kind, a, b, c, d, e, f, g, h] = bytes;
         let (first, second) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
         Ok(match kind {
-            0 => Report::Started { program: first, supervisor: second },
-            1 => Report::NotStarted { error: first.cast_signed() },
-            2 => Report::LeftoversEnded(Leftovers { ended: first, remaining: second }),
-            _ => Report::Ended { status: first.cast_signed() },
+            0 => SupervisorReport::Started { program: first, supervisor: second },
+            1 => SupervisorReport::NotStarted { error: first.cast_signed() },
+            2 => SupervisorReport::LeftoversEnded(LeftoverCounts { ended: first, remaining: second }),
+            _ => SupervisorReport::Ended { status: first.cast_signed() },
         })
     }
 }
 
 impl Task {
     /// The command that runs the program in its own process group. The program dies with this
-    /// process, and is killed before it when memory runs out.
+    /// process. When memory runs out, the kernel kills the program before this process.
     pub(super) fn command(self) -> Command {
         let Task { line, folder, streams: [stdin, stdout, stderr] } = self;
         let mut command = line.command();
-        if let Some(file) = &line.creates {
+        if let Some(file) = &line.created_file {
             create_in_child(&mut command, file);
         }
-        if let Some(processes) = &line.enters {
+        if let Some(processes) = &line.cgroup_procs_path {
             enter_in_child(&mut command, processes);
         }
         if let Some(folder) = folder {
@@ -136,10 +136,10 @@ fn prepare(command: &mut Command) {
     unsafe { command.pre_exec(in_child) };
 }
 
-/// Makes the child create a file with its process id in the name before it executes the program.
-/// The program's runtime writes to any file of this name, even a link.
-fn create_in_child(command: &mut Command, file: &NumberedFile) {
-    let NumberedFile { before, after } = file.clone();
+/// Makes the child create a file with its process id in the name before it executes the program. No
+/// file of this name may exist, because the program's runtime would write to it, even through a link.
+fn create_in_child(command: &mut Command, file: &PidNamedFile) {
+    let PidNamedFile { before_pid: before, after_pid: after } = file.clone();
     let in_child = move || {
         let mut name = [0; NAME_BYTES_MAX];
         let mut rest = &mut name[..];
@@ -191,10 +191,10 @@ pub(super) fn supervise(task: Task, lab: &UnixStream) {
         Ok(child) => child.id(),
         Err(error) => {
             let error = error.raw_os_error().unwrap_or(rustix::io::Errno::NOENT.raw_os_error());
-            return send(lab, Report::NotStarted { error });
+            return send(lab, SupervisorReport::NotStarted { error });
         }
     };
-    send(lab, Report::Started { program, supervisor: std::process::id() });
+    send(lab, SupervisorReport::Started { program, supervisor: std::process::id() });
     let mut requests = lab;
     while requests.read_exact(&mut [0]).is_ok() {
         send(lab, end_leftovers(program));
@@ -202,8 +202,8 @@ pub(super) fn supervise(task: Task, lab: &UnixStream) {
     end(program, lab);
 }
 
-/// Starts the program. This thread waits for as long as the program's file system takes. If the lab
-/// stops waiting, it closes the socket, and the child that starts the program is killed.
+/// Starts the program. This thread waits for as long as the program's file system takes. A lab that
+/// stops waiting closes the socket; the child that was to become the program is then killed.
 fn start_unless_lab_leaves(lab: &UnixStream, start: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
     let (is_started, started) = io::pipe()?;
     let watch = || {
@@ -223,12 +223,12 @@ fn start_unless_lab_leaves(lab: &UnixStream, start: impl FnOnce() -> io::Result<
 }
 
 /// Ends what the program left behind, after a moment in which it may end by itself.
-fn end_leftovers(program: u32) -> Report {
+fn end_leftovers(program: u32) -> SupervisorReport {
     let began = Instant::now();
-    while !reap(Some(program)).is_empty() && began.elapsed() < LEFTOVER_GRACE {
+    while !reap_and_list_running(Some(program)).is_empty() && began.elapsed() < LEFTOVER_GRACE {
         std::thread::sleep(Duration::from_millis(1));
     }
-    Report::LeftoversEnded(end_children(Some(program), None, END_LIMIT).leftovers)
+    SupervisorReport::LeftoversEnded(end_children(Some(program), None, END_LIMIT).leftovers)
 }
 
 fn end(program: u32, lab: &UnixStream) {
@@ -237,20 +237,20 @@ fn end(program: u32, lab: &UnixStream) {
     if outcome.status.is_none() {
         outcome = end_children(None, Some(program), LAST_END_LIMIT);
     }
-    send(lab, Report::Ended { status: outcome.status.unwrap_or(Signal::KILL.as_raw()) });
+    send(lab, SupervisorReport::Ended { status: outcome.status.unwrap_or(Signal::KILL.as_raw()) });
     if outcome.leftovers.remaining > 0 {
         end_children(None, None, LAST_END_LIMIT);
     }
 }
 
-fn send(mut lab: &UnixStream, report: Report) {
+fn send(mut lab: &UnixStream, report: SupervisorReport) {
     // A lab that has ended does not receive the report; that is not an error.
     let _ = lab.write_all(&report.to_bytes());
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ReadError, run_to_end};
+    use super::super::{ProgramError, run_to_end};
     use super::*;
     use std::ffi::OsString;
     use std::fs::File;
@@ -258,7 +258,7 @@ mod tests {
     use std::path::Path;
     use std::process::ExitStatus;
 
-    fn run(line: &CommandLine, output: &File) -> Result<ExitStatus, ReadError> {
+    fn run(line: &CommandLine, output: &File) -> Result<ExitStatus, ProgramError> {
         run_to_end(line, Path::new("/"), output, Duration::from_secs(60))
     }
 
@@ -289,7 +289,7 @@ mod tests {
         let line = |before: &OsString| CommandLine {
             program: "sh".into(),
             args: vec!["-c".into(), script.into(), "sh".into(), before.clone()],
-            creates: Some(NumberedFile { before: before.clone(), after: ".map".into() }),
+            created_file: Some(PidNamedFile { before_pid: before.clone(), after_pid: ".map".into() }),
             ..CommandLine::default()
         };
         let run = |line: &CommandLine| run(line, &tempfile::tempfile().unwrap());
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(std::fs::read(made[0].path()).unwrap(), b"1\n");
         // Every process has this file, so it cannot be created.
         let planted = CommandLine {
-            creates: Some(NumberedFile { before: "/proc/".into(), after: "/status".into() }),
+            created_file: Some(PidNamedFile { before_pid: "/proc/".into(), after_pid: "/status".into() }),
             ..line(&before)
         };
         assert!(run(&planted).is_err(), "something has that name");
@@ -309,7 +309,11 @@ mod tests {
     fn a_program_enters_its_group_before_it_runs_or_is_not_started() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let run = |enters: OsString| {
-            let line = CommandLine { program: "true".into(), enters: Some(enters), ..CommandLine::default() };
+            let line = CommandLine {
+                program: "true".into(),
+                cgroup_procs_path: Some(enters),
+                ..CommandLine::default()
+            };
             run(&line, &tempfile::tempfile().unwrap())
         };
         run(file.path().into()).unwrap();
@@ -321,16 +325,16 @@ mod tests {
     fn every_report_is_received_unchanged() {
         let (here, there) = UnixStream::pair().unwrap();
         let reports = [
-            Report::Started { program: 1 << 22, supervisor: 7 },
-            Report::NotStarted { error: 2 },
-            Report::LeftoversEnded(Leftovers { ended: 3, remaining: 1 }),
-            Report::Ended { status: 0x0700 },
+            SupervisorReport::Started { program: 1 << 22, supervisor: 7 },
+            SupervisorReport::NotStarted { error: 2 },
+            SupervisorReport::LeftoversEnded(LeftoverCounts { ended: 3, remaining: 1 }),
+            SupervisorReport::Ended { status: 0x0700 },
         ];
         reports.iter().for_each(|report| send(&there, *report));
         drop(there);
         for report in reports {
-            assert_eq!(Report::read(&here).unwrap(), report);
+            assert_eq!(SupervisorReport::read(&here).unwrap(), report);
         }
-        assert_eq!(Report::read(&here).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(SupervisorReport::read(&here).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

@@ -1,15 +1,15 @@
 //! The process in front of the lab: the parent that the shell waits for. It waits for the lab and
 //! ends with the same status. If the lab cannot end, the process in front ends at once with the
-//! exit code that the lab sends. The process in front accesses no file, and the kernel kills the
-//! lab when it ends.
+//! exit code that the lab sends. The process in front accesses only files of /proc. The kernel kills
+//! the lab when the process in front ends.
 //!
-//! Both are in the same process group, so signals from the terminal reach both. Signals that are
-//! sent only to the process in front are passed on to the lab.
+//! The lab and the process in front are in the same process group, so signals from the terminal
+//! reach both. Signals that are sent only to the process in front are passed on to the lab.
 
 use crate::descriptor::redirect_streams_to_null;
 use crate::interrupt;
 use crate::process::threads;
-use crate::silent::close_all_but;
+use crate::silent::close_descriptors_except;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, set_parent_process_death_signal, setrlimit,
     waitpid,
@@ -81,9 +81,9 @@ pub(in super::super) fn has_front() -> bool {
 }
 
 /// Ends the process in front, if there is one, with this exit code, because this process may have a
-/// thread that cannot end. Closes all descriptors, because other processes may wait for their end.
-/// Uses only system calls, so that signal handlers may call it.
-pub(in super::super) fn leave(code: u8) {
+/// thread that cannot end. Closes all descriptors of this process, because other processes may wait
+/// until these are closed. Signal handlers may call this function, because it makes only system calls.
+pub(in super::super) fn end_front_process(code: u8) {
     let front = FRONT_PID.load(Ordering::Relaxed);
     if front == 0 {
         return;
@@ -92,7 +92,7 @@ pub(in super::super) fn leave(code: u8) {
     let value = libc::sigval { sival_ptr: std::ptr::without_provenance_mut(usize::from(code)) };
     // SAFETY: this process does nothing with its files any more; the value is a number.
     unsafe {
-        close_all_but([0, 1, 2]);
+        close_descriptors_except([0, 1, 2]);
         libc::sigqueue(front, EXIT_CODE_SIGNAL, value);
     }
 }

@@ -12,7 +12,7 @@ use super::interrupt;
 use super::program::launcher;
 use super::terminal_mode;
 pub use front::begin;
-pub(super) use front::{FIRST_REQUEST_SIGNAL, has_front, leave};
+pub(super) use front::{FIRST_REQUEST_SIGNAL, end_front_process, has_front};
 use rustix::process::{Signal, getpid, kill_process};
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -64,8 +64,8 @@ fn end(file: PathBuf, last: LastSteps) {
     // If no further thread can be created, the next run reports what is left.
     let _ = thread::Builder::new().spawn(clean_up);
     let _ = cleaned.recv_timeout(CLEAN_UP_LIMIT);
-    terminal_mode::give_back();
-    leave(if interrupt::requested() { interrupt::exit_code() } else { code });
+    terminal_mode::restore();
+    end_front_process(if interrupt::is_stop_requested() { interrupt::exit_code() } else { code });
     // Threads that wait for a response end together with the process.
     let _ = kill_process(getpid(), Signal::KILL);
 }

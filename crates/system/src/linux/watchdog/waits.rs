@@ -72,7 +72,7 @@ impl Wait {
         let call = Call::parse(&fs::read_to_string(format!("{folder}/syscall")).ok()?)?;
         call.file_argument()?;
         let status = fs::read_to_string(format!("{folder}/status")).ok()?;
-        let switches = |name| kernel_file::field(&status, name);
+        let switches = |name| kernel_file::number_after(&status, name);
         let switches = switches("voluntary_ctxt_switches:")? + switches("nonvoluntary_ctxt_switches:")?;
         Some(Wait { call, switches })
     }
@@ -142,8 +142,8 @@ impl Call {
     }
 }
 
-/// The text at an address of this process. It is read through `/proc/self/mem`, which returns an
-/// error if the thread has continued and unmapped the memory; a pointer would fault.
+/// The path at an address of this process, up to its zero byte. It is read through `/proc/self/mem`,
+/// which returns an error if the thread has continued and unmapped the memory; a pointer would fault.
 fn text_at(address: u64) -> Option<PathBuf> {
     let mut bytes = vec![0; PATH_BYTES];
     let count = File::open("/proc/self/mem").ok()?.read_at(&mut bytes, address).ok()?;

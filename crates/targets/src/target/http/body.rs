@@ -9,7 +9,7 @@ use std::time::Duration;
 const CLOSE_WAIT_MAX: Duration = Duration::from_millis(100);
 
 pub(super) struct Body<'a> {
-    pub(super) wire: BufReader<Connection<'a>>,
+    pub(super) connection: BufReader<Connection<'a>>,
     pub(super) framing: Framing,
     pub(super) received_bytes: u64,
 }
@@ -69,7 +69,7 @@ impl Read for Body<'_> {
                 return self.refuse_bytes_beyond_length(promised);
             }
             Framing::Length(promised) => room.min(promised - self.received_bytes),
-            Framing::Chunked(0) => match self.next_chunk()? {
+            Framing::Chunked(0) => match self.read_chunk_size()? {
                 0 => return Ok(0),
                 left => room.min(left),
             },
@@ -93,10 +93,10 @@ impl Read for Body<'_> {
 }
 
 impl Body<'_> {
-    /// Reads from the connection; 0 at its end. If TLS did not announce the end, an attacker may
-    /// have cut the connection, so it is an error for a body that ends with the connection.
+    /// Reads from the connection; 0 at its end. If the end of the connection is also the end of the
+    /// body, TLS must announce it, because otherwise an attacker may have cut the connection.
     fn read_wire(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match (self.wire.read(buffer), self.framing) {
+        match (self.connection.read(buffer), self.framing) {
             (Err(error), Framing::Close) if error.kind() == ErrorKind::UnexpectedEof => {
                 Err(io::Error::other(HttpError::CutEncrypted { got: self.received_bytes }))
             }
@@ -105,16 +105,16 @@ impl Body<'_> {
         }
     }
 
-    /// Checks after the last byte that the server sends no more bytes.
+    /// Checks that the server sends no bytes after the promised ones; returns 0, as at the end.
     fn refuse_bytes_beyond_length(&mut self, promised: u64) -> io::Result<usize> {
-        self.wire.get_mut().wire().silence_max = CLOSE_WAIT_MAX;
-        let more = self.wire.fill_buf().is_ok_and(|more| !more.is_empty());
+        self.connection.get_mut().wire().silence_max = CLOSE_WAIT_MAX;
+        let more = self.connection.fill_buf().is_ok_and(|more| !more.is_empty());
         self.framing = Framing::Ended;
         if more { Err(io::Error::other(HttpError::TooMany { promised })) } else { Ok(0) }
     }
 
-    /// The size of the next chunk; 0 after the last chunk.
-    fn next_chunk(&mut self) -> io::Result<u64> {
+    /// Reads the line before the next chunk, and returns the size of the chunk; 0 after the last one.
+    fn read_chunk_size(&mut self) -> io::Result<u64> {
         let mut size = self.read_chunk_line()?;
         // An empty line is the end of the previous chunk.
         if size.is_empty() && self.received_bytes > 0 {
@@ -134,9 +134,9 @@ impl Body<'_> {
     }
 
     fn skip_trailers(&mut self) -> io::Result<()> {
-        self.wire.get_mut().wire().part =
+        self.connection.get_mut().wire().part =
             Some(TimedPart::begin("what comes after the last chunk of its answer"));
-        let mut rest = (&mut self.wire).take(HEAD_BYTES_MAX);
+        let mut rest = (&mut self.connection).take(HEAD_BYTES_MAX);
         loop {
             match read_line(&mut rest) {
                 Ok(line) if line.is_empty() => break,
@@ -150,19 +150,20 @@ impl Body<'_> {
                 Err(error) => return Err(io::Error::other(error)),
             }
         }
-        self.wire.get_mut().wire().part = None;
+        self.connection.get_mut().wire().part = None;
         Ok(())
     }
 
     fn read_chunk_line(&mut self) -> io::Result<String> {
-        self.wire.get_mut().wire().part = Some(TimedPart::begin("the line before a chunk of its answer"));
+        self.connection.get_mut().wire().part =
+            Some(TimedPart::begin("the line before a chunk of its answer"));
         let line = self.read_next_line();
-        self.wire.get_mut().wire().part = None;
+        self.connection.get_mut().wire().part = None;
         line
     }
 
     fn read_next_line(&mut self) -> io::Result<String> {
-        match read_line(&mut (&mut self.wire).take(HEAD_BYTES_MAX)) {
+        match read_line(&mut (&mut self.connection).take(HEAD_BYTES_MAX)) {
             Err(HttpError::Garbled(_)) => Err(self.cut_chunks_error()),
             line => line.map_err(io::Error::other),
         }

@@ -2,7 +2,7 @@
 //! slowness.
 
 use super::error::HttpError;
-use super::{INTERRUPT_CHECK, SILENCE_MAX, WaitCheck};
+use super::{INTERRUPT_CHECK_INTERVAL, SILENCE_MAX, WaitCheck};
 use crate::target::url::Url;
 use readlab_system::interrupt;
 use rustls::pki_types::ServerName;
@@ -92,7 +92,7 @@ fn handshake_error(error: io::Error) -> HttpError {
 impl<'a> Wire<'a> {
     fn connect(url: &Url, check: WaitCheck<'a>) -> Result<Wire<'a>, HttpError> {
         let stream = connect_to_server(url)?;
-        stream.set_read_timeout(Some(INTERRUPT_CHECK)).map_err(HttpError::Io)?;
+        stream.set_read_timeout(Some(INTERRUPT_CHECK_INTERVAL)).map_err(HttpError::Io)?;
         stream.set_write_timeout(Some(SILENCE_MAX)).map_err(HttpError::Io)?;
         Ok(Wire { stream, silence_max: SILENCE_MAX, check, part: None })
     }
@@ -100,7 +100,7 @@ impl<'a> Wire<'a> {
     /// Checks whether the client may go on waiting: an error if the user requested a stop, the
     /// caller's check fails, or the current part has taken too long.
     fn check_wait(&self) -> io::Result<()> {
-        if interrupt::requested() {
+        if interrupt::is_stop_requested() {
             return Err(io::Error::other(HttpError::Interrupted));
         }
         (self.check)()?;
@@ -147,8 +147,8 @@ impl Read for Wire<'_> {
                         return Err(io::Error::other(HttpError::Silent(self.silence_max)));
                     }
                 }
-                // The error is not returned, because the caller would only read again, and this
-                // loop checks for a request to stop.
+                // The caller would only repeat a read that a signal interrupts. Here it is repeated
+                // after the check whether the user requested a stop.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 read => return read,
             }

@@ -30,7 +30,7 @@ pub enum HttpError {
     #[error("the server answers {code}{}", .reason.is_empty().then(String::new).unwrap_or_else(|| format!(" {}", .reason)))]
     Status { code: u16, reason: String },
     #[error("the server answers {code} with a redirect, which is not followed: name {to} instead")]
-    Redirect { code: u16, to: Location },
+    Redirect { code: u16, to: RedirectUrl },
     #[error("the server sends the content encoding {0}, although none was accepted")]
     Encoded(String),
     #[error("not an answer in HTTP/1: {0}")]
@@ -51,25 +51,25 @@ pub enum HttpError {
 
 /// The URL to which a redirect leads. It is shown without its query if that is a secret.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Location {
+pub struct RedirectUrl {
     pub(super) exact_url: String,
 }
 
-impl Location {
+impl RedirectUrl {
     /// The URL as the server sent it, which may be a secret: only for the next request, and for the
     /// user.
-    pub fn exact(&self) -> &str {
+    pub fn exact_url(&self) -> &str {
         &self.exact_url
     }
 }
 
-impl fmt::Display for Location {
+impl fmt::Display for RedirectUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&secret::redact_url(&self.exact_url))
     }
 }
 
-impl fmt::Debug for Location {
+impl fmt::Debug for RedirectUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Location").field(&secret::redact_url(&self.exact_url)).finish()
     }

@@ -23,7 +23,7 @@ mod trust;
 use super::url::Url;
 use body::{Body, parse_framing};
 use connection::{Connection, TimedPart};
-pub use error::{CertificateFault, HttpError, Location};
+pub use error::{CertificateFault, HttpError, RedirectUrl};
 use rustls::ClientConfig;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -35,7 +35,7 @@ pub use trust::{Trust, TrustError};
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// Longest time before the client checks again whether the user requested a stop.
-const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
+const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Largest size of the head of a response, and of the trailers.
 const HEAD_BYTES_MAX: u64 = 64 << 10;
@@ -100,7 +100,7 @@ impl Client {
         wire.get_mut().wire().part = None;
         let fields = head.accepted_fields()?;
         let framing = parse_framing(&fields)?;
-        Ok(Response { fields, body: Body { wire, framing, received_bytes: 0 } })
+        Ok(Response { fields, body: Body { connection: wire, framing, received_bytes: 0 } })
     }
 
     fn tls_config(&self) -> Result<Arc<ClientConfig>, HttpError> {
@@ -131,7 +131,7 @@ fn request_head(verb: RequestVerb, url: &Url, fields: &[(&str, &str)]) -> Result
     let word = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
     let mut request = format!(
         "{word} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: readlab/{}\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n",
-        url.exact_request(),
+        url.exact_path_and_query(),
         url.authority(),
         env!("CARGO_PKG_VERSION"),
     );
@@ -149,7 +149,7 @@ impl ResponseHead {
         match (self.code, find_field(&self.fields, "location")) {
             (200, _) => self.unencoded_fields(),
             (code @ 300..=399, Some(to)) => {
-                Err(HttpError::Redirect { code, to: Location { exact_url: to.to_owned() } })
+                Err(HttpError::Redirect { code, to: RedirectUrl { exact_url: to.to_owned() } })
             }
             (code, _) => Err(HttpError::Status { code, reason: self.reason }),
         }

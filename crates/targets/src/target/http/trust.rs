@@ -1,4 +1,5 @@
-//! Which servers are trusted, and the TLS configuration for that. Certificates are always verified.
+//! Which servers are trusted, and the TLS configuration that trusts only these. Certificates are
+//! always verified.
 
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
@@ -78,7 +79,7 @@ fn roots_in_file(path: &Path) -> Result<RootCertStore, String> {
     if roots.is_empty() { Err("it has no certificate in PEM".to_owned()) } else { Ok(roots) }
 }
 
-/// The text of an error: the system's text for an I/O error.
+/// The text of an error in a file of certificates; for an I/O error it is the system's text.
 fn pem_error_text(error: pem::Error) -> String {
     match error {
         pem::Error::Io(error) => error.to_string(),

@@ -34,7 +34,7 @@ const SERVER_CACHE_REASON: &str = "it is not this machine's";
 const PROGRAM_CACHE_REASON: &str = "neither its memory nor what it reads can be evicted from here";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Chain {
+pub struct LayerChain {
     pub layers: Vec<Layer>,
     /// The files in the chain whose pages are evicted before a cold reading, from the nearest layer
     /// downwards.
@@ -43,14 +43,14 @@ pub struct Chain {
 
 struct Walk<'a> {
     system: &'a SystemRoot,
-    chain: Chain,
+    chain: LayerChain,
     visited: BTreeSet<BlockDevice>,
 }
 
-impl Chain {
+impl LayerChain {
     /// Finds the layers below an open file; `path` must be absolute and without symbolic links.
-    pub fn walk(system: &SystemRoot, path: &Path, file: &File) -> Chain {
-        let mut walk = Walk { system, chain: Chain::default(), visited: BTreeSet::new() };
+    pub fn walk(system: &SystemRoot, path: &Path, file: &File) -> LayerChain {
+        let mut walk = Walk { system, chain: LayerChain::default(), visited: BTreeSet::new() };
         walk.add_file(path, file);
         walk.chain
     }
@@ -84,13 +84,13 @@ impl Walk<'_> {
             Backing::Memory | Backing::OwnCache if self.chain.layers.is_empty() => {
                 self.add(Layer::new(LayerKind::Filesystem, name));
             }
-            Backing::Memory => self.add(Layer::new(LayerKind::Memory, &name).with_remaining_cache(
+            Backing::Memory => self.add(Layer::new(LayerKind::Memory, &name).with_unevictable_cache(
                 format!("memory ({name})"),
                 format!("{} is in memory and nowhere else", display_path(path)),
             )),
             Backing::OwnCache => self.add(
                 Layer::new(LayerKind::Filesystem, &name)
-                    .with_remaining_cache(format!("the cache of {name}"), "it is beside the page cache"),
+                    .with_unevictable_cache(format!("the cache of {name}"), "it is beside the page cache"),
             ),
             Backing::Remote => self.add_server(&name, mount.as_ref()),
             Backing::Program if mount.as_ref().is_some_and(|mount| mount.kind == "virtiofs") => {
@@ -98,7 +98,7 @@ impl Walk<'_> {
             }
             Backing::Program => self.add_program(file, status.device, mount.as_ref()),
             Backing::Stacked if name == "overlay" => self.add_overlay(path, &status, mount.as_ref()),
-            Backing::Stacked => self.add(Layer::new(LayerKind::Overlay, &name).with_remaining_cache(
+            Backing::Stacked => self.add(Layer::new(LayerKind::Overlay, &name).with_unevictable_cache(
                 format!("the page cache of the file below {name}"),
                 "which file that is is not visible",
             )),
@@ -111,7 +111,7 @@ impl Walk<'_> {
         let source = mount.map_or_else(|| "another machine".to_owned(), |mount| display_path(&mount.source));
         let what = format!("the cache of the server of {source} ({filesystem})");
         self.add(Layer::new(LayerKind::Filesystem, filesystem));
-        self.add(Layer::new(LayerKind::Server, source).with_remaining_cache(what, SERVER_CACHE_REASON));
+        self.add(Layer::new(LayerKind::Server, source).with_unevictable_cache(what, SERVER_CACHE_REASON));
     }
 
     /// Adds the program behind a FUSE file system, or the file that it passes to the kernel, whose
@@ -124,17 +124,17 @@ impl Walk<'_> {
             None => "a program that is not visible from here".to_owned(),
         };
         self.add(Layer::new(LayerKind::Filesystem, kind));
-        if page_cache::is_passed_through(file).unwrap_or(false) {
+        if page_cache::uses_fuse_passthrough(file).unwrap_or(false) {
             let name = format!("a file that the program passes to the kernel ({name})");
             return self.add(Layer::new(LayerKind::File, name).with_evicted_cache());
         }
         let what = format!("the cache of the program that serves it ({name}, {kind})");
-        let layer = Layer::new(LayerKind::Program, name).with_remaining_cache(what, PROGRAM_CACHE_REASON);
-        self.add(Layer { process: daemon.map(|daemon| daemon.pid), ..layer });
+        let layer = Layer::new(LayerKind::Program, name).with_unevictable_cache(what, PROGRAM_CACHE_REASON);
+        self.add(Layer { process_id: daemon.map(|daemon| daemon.pid), ..layer });
     }
 
-    /// Adds the underlying file of a file in an overlay. Both have the same pages, so nothing is
-    /// cached twice, but only the underlying file can be written back.
+    /// Adds the underlying file of a file in an overlay. The two files share their pages, so nothing
+    /// is cached twice, but only the underlying file can be written back.
     fn add_overlay(&mut self, path: &Path, status: &FileStatus, mount: Option<&Mount>) {
         self.add(Layer::new(LayerKind::Overlay, "overlay"));
         let folders = mount.map(Mount::overlay_layers).unwrap_or_default();
@@ -148,7 +148,7 @@ impl Walk<'_> {
             if found.kind == FileKind::CharacterDevice {
                 break;
             }
-            if is_overlaid(&found, status)
+            if is_shown_by_overlay(&found, status)
                 && let Ok(file) = File::open(&candidate)
             {
                 self.add(Layer::new(LayerKind::File, display_path(&candidate)).with_evicted_cache());
@@ -187,31 +187,31 @@ impl Walk<'_> {
             }
             Composition::Memory => self.add(
                 Layer::new(LayerKind::Memory, &name)
-                    .with_remaining_cache(format!("memory ({name})"), "the device is made of memory"),
+                    .with_unevictable_cache(format!("memory ({name})"), "the device is made of memory"),
             ),
             Composition::Program => {
                 let what = format!("the cache of the program that serves {name}");
                 self.add(
-                    Layer::new(LayerKind::Program, name).with_remaining_cache(what, PROGRAM_CACHE_REASON),
+                    Layer::new(LayerKind::Program, name).with_unevictable_cache(what, PROGRAM_CACHE_REASON),
                 );
             }
-            Composition::Remote { by } => {
+            Composition::Remote { protocol: by } => {
                 let name = by.map_or_else(|| name.clone(), |by| format!("{name} ({by})"));
                 let what = format!("the cache of the server of {name}");
                 self.add(
-                    Layer::new(LayerKind::Server, &name).with_remaining_cache(what, SERVER_CACHE_REASON),
+                    Layer::new(LayerKind::Server, &name).with_unevictable_cache(what, SERVER_CACHE_REASON),
                 );
             }
-            Composition::Cached { by, parts } => {
+            Composition::Cached { software: by, parts } => {
                 let layer = Layer::new(LayerKind::Mapped, format!("{name} ({by})"));
                 let why = "blocks that were read before may be on its faster device";
-                self.add(layer.with_remaining_cache(format!("the cache of {name} ({by})"), why));
+                self.add(layer.with_unevictable_cache(format!("the cache of {name} ({by})"), why));
                 parts.iter().for_each(|part| self.add_device(part));
             }
             Composition::MayBeCached(parts) => {
                 let layer = Layer::new(LayerKind::Mapped, &name);
                 let why = format!("the kernel does not show what it makes of its {} devices", parts.len());
-                self.add(layer.with_remaining_cache(format!("the cache of {name}, if it is one"), why));
+                self.add(layer.with_unevictable_cache(format!("the cache of {name}, if it is one"), why));
                 parts.iter().for_each(|part| self.add_device(part));
             }
             Composition::Disk => self.add(Layer::new(LayerKind::Device, name)),
@@ -240,8 +240,8 @@ impl Walk<'_> {
         self.add_backing_file(source, opened, mount.has_option("directio"), what);
     }
 
-    /// Adds a file that holds a file system, and the layers below the file. `what` names the file's
-    /// cache, for the case that it stays filled.
+    /// Adds a file that holds a file system, and the layers below the file. `what` describes the
+    /// cache of the file; it is used if this cache cannot be evicted.
     fn add_backing_file(
         &mut self,
         path: &Path,
@@ -264,14 +264,14 @@ impl Walk<'_> {
             }
             // Direct I/O does not use the file's pages.
             Err(_) if is_direct_io => self.add(layer),
-            Err(why) => self.add(layer.with_remaining_cache(what, why)),
+            Err(why) => self.add(layer.with_unevictable_cache(what, why)),
         }
     }
 }
 
-/// True if a file in a folder of an overlay is the file that the overlay shows. A file that has
-/// only metadata has no blocks; its bytes are in a lower folder.
-fn is_overlaid(found: &FileStatus, shown: &FileStatus) -> bool {
+/// True if `found`, a file in one folder of an overlay, is the file `shown` that the overlay shows. A
+/// file without blocks has only metadata there; its bytes are in a lower folder.
+fn is_shown_by_overlay(found: &FileStatus, shown: &FileStatus) -> bool {
     found.kind == FileKind::Regular
         && (found.size_bytes, found.content_change_time) == (shown.size_bytes, shown.content_change_time)
         && (found.has_blocks || found.size_bytes == 0)

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::target::tests::folder_on_device;
-use readlab_model::target::layers::{LayerCache, cautions, cold_above};
+use readlab_model::target::layers::{LayerCache, cautions, unevictable_cache_names};
 use std::os::unix::fs::symlink;
 
 const IMAGE_BYTES: u64 = 8192;
@@ -50,7 +50,7 @@ impl ScriptedKernel {
         self.link(&format!("sys/dev/block/{}", image.device), folder);
     }
 
-    /// Makes a device that consists of others.
+    /// Makes a device that consists of these other devices.
     fn set_parts(&self, name: &str, parts: &[&str]) {
         for part in parts {
             self.write(&format!("sys/block/{part}/size"), "16\n");
@@ -58,11 +58,15 @@ impl ScriptedKernel {
         }
     }
 
-    fn chain(&self) -> Chain {
-        Chain::walk(&SystemRoot::below(self.folder.path()), &self.image, &File::open(&self.image).unwrap())
+    fn chain(&self) -> LayerChain {
+        LayerChain::walk(
+            &SystemRoot::below(self.folder.path()),
+            &self.image,
+            &File::open(&self.image).unwrap(),
+        )
     }
 
-    fn names(&self) -> Vec<String> {
+    fn names_below_filesystem(&self) -> Vec<String> {
         self.chain().layers.into_iter().skip(1).map(|layer| layer.name).collect()
     }
 }
@@ -76,7 +80,7 @@ fn a_loop_device_is_followed_to_its_file_and_a_cycle_ends_the_walk() {
     let chain = it.chain();
     assert_eq!(chain.evictable, std::slice::from_ref(&it.image));
     assert_eq!(chain.layers[2], Layer::new(LayerKind::File, it.image.to_str().unwrap()).with_evicted_cache());
-    assert_eq!(cold_above(&chain.layers), None);
+    assert_eq!(unevictable_cache_names(&chain.layers), None);
     // The device is backed by a file on the same device; the walk must end nevertheless.
     assert!(chain.layers.len() < 6, "{chain:?}");
 }
@@ -88,9 +92,9 @@ fn direct_io_does_not_use_the_cache_of_the_file() {
     it.write("sys/block/loop0/loop/backing_file", it.image.to_str().unwrap());
     it.write("sys/block/loop0/loop/dio", "1\n");
     let chain = it.chain();
-    assert!(chain.evictable.is_empty() && cold_above(&chain.layers).is_none(), "{chain:?}");
+    assert!(chain.evictable.is_empty() && unevictable_cache_names(&chain.layers).is_none(), "{chain:?}");
     it.write("sys/block/loop0/loop/backing_file", "/nowhere/at all");
-    assert_eq!(cold_above(&it.chain().layers), None);
+    assert_eq!(unevictable_cache_names(&it.chain().layers), None);
 }
 
 #[test]
@@ -122,8 +126,8 @@ fn partitions_and_mapped_devices_are_followed_to_disks() {
     it.write("sys/block/sdb/size", "16\n");
     it.link("sys/block/dm-0/slaves/a", "sys/block/sda/sda2");
     it.link("sys/block/dm-0/slaves/b", "sys/block/sdb");
-    assert_eq!(it.names(), ["dm-0", "sda2", "sda", "sdb"]);
-    assert_eq!(cold_above(&it.chain().layers), None);
+    assert_eq!(it.names_below_filesystem(), ["dm-0", "sda2", "sda", "sdb"]);
+    assert_eq!(unevictable_cache_names(&it.chain().layers), None);
 }
 
 #[test]
@@ -140,11 +144,14 @@ fn devices_in_memory_of_programs_or_on_other_machines_have_caches_that_stay() {
         it.set_device(name);
         it.write("sys/block/sdc/queue/rotational", "0\n");
         it.write("sys/block/sdc/device/model", "scsi_debug      \n");
-        assert_eq!(cold_above(&it.chain().layers).as_deref(), Some(what));
+        assert_eq!(unevictable_cache_names(&it.chain().layers).as_deref(), Some(what));
     }
     let Some(it) = ScriptedKernel::new() else { return };
     it.set_device("nvme0n1");
-    assert_eq!((it.names(), cold_above(&it.chain().layers)), (vec!["nvme0n1".to_owned()], None));
+    assert_eq!(
+        (it.names_below_filesystem(), unevictable_cache_names(&it.chain().layers)),
+        (vec!["nvme0n1".to_owned()], None)
+    );
 }
 
 #[test]
@@ -154,7 +161,7 @@ fn a_disk_that_is_connected_over_a_network_is_a_remote_device() {
         it.set_device("nvme1n1");
         it.write("sys/block/nvme1n1/queue/rotational", "0\n");
         it.write("sys/block/nvme1n1/device/transport", text);
-        (it.names(), cold_above(&it.chain().layers))
+        (it.names_below_filesystem(), unevictable_cache_names(&it.chain().layers))
     };
     if ScriptedKernel::new().is_none() {
         return;
@@ -173,7 +180,7 @@ fn a_multipath_disk_has_the_network_of_its_controllers() {
     it.write("sys/block/nvme0n1/queue/rotational", "0\n");
     it.write("sys/class/nvme/nvme3/transport", "fc\n");
     it.link("sys/block/nvme0n1/device/nvme3", "sys/class/nvme/nvme3");
-    assert_eq!(it.names(), ["nvme0n1 (NVMe over fc)"]);
+    assert_eq!(it.names_below_filesystem(), ["nvme0n1 (NVMe over fc)"]);
 }
 
 #[test]
@@ -186,7 +193,7 @@ fn a_scsi_disk_has_the_network_of_its_host() {
         let Some(it) = ScriptedKernel::new() else { return };
         it.write(&format!("sys/devices/{above}/block/sdb/queue/rotational"), "0\n");
         it.set_device_folder(&format!("sys/devices/{above}/block/sdb"));
-        assert_eq!(it.names(), [name]);
+        assert_eq!(it.names_below_filesystem(), [name]);
     }
 }
 
@@ -196,8 +203,8 @@ fn a_cached_device_is_followed_to_both_its_devices_and_keeps_a_cache() {
     it.set_device("bcache0");
     it.write("sys/block/bcache0/bcache/cache_mode", "writethrough\n");
     it.set_parts("bcache0", &["sdb"]);
-    assert_eq!(it.names(), ["bcache0 (bcache)", "sdb"]);
-    assert_eq!(cold_above(&it.chain().layers).as_deref(), Some("the cache of bcache0 (bcache)"));
+    assert_eq!(it.names_below_filesystem(), ["bcache0 (bcache)", "sdb"]);
+    assert_eq!(unevictable_cache_names(&it.chain().layers).as_deref(), Some("the cache of bcache0 (bcache)"));
     for (names, by) in [
         (["vg-home_corig", "vg-fast_cpool_cdata"], "dm-cache"),
         (["vg-home_wcorig", "vg-fast_cvol"], "dm-writecache"),
@@ -208,8 +215,8 @@ fn a_cached_device_is_followed_to_both_its_devices_and_keeps_a_cache() {
         for (part, name) in ["dm-1", "dm-2"].into_iter().zip(names) {
             it.write(&format!("sys/block/{part}/dm/name"), name);
         }
-        assert_eq!(it.names(), [&format!("dm-3 ({by})"), "dm-1", "dm-2"]);
-        assert_eq!(cold_above(&it.chain().layers), Some(format!("the cache of dm-3 ({by})")));
+        assert_eq!(it.names_below_filesystem(), [&format!("dm-3 ({by})"), "dm-1", "dm-2"]);
+        assert_eq!(unevictable_cache_names(&it.chain().layers), Some(format!("the cache of dm-3 ({by})")));
     }
 }
 
@@ -222,8 +229,8 @@ fn a_mapped_device_of_several_devices_may_be_a_cache_unless_its_maker_is_known()
         it.write("sys/block/dm-3/dm/name", "anything\n");
         it.write("sys/block/dm-3/dm/uuid", format!("{uuid}\n"));
         let expected = [&["dm-3"][..], parts].concat();
-        assert_eq!(it.names(), expected, "all devices are followed");
-        Some((cold_above(&it.chain().layers), cautions(&it.chain().layers)))
+        assert_eq!(it.names_below_filesystem(), expected, "all devices are followed");
+        Some((unevictable_cache_names(&it.chain().layers), cautions(&it.chain().layers)))
     };
     let Some((above, said)) = cold_above_of("", &["sda", "sdb", "sdc"]) else { return };
     assert_eq!(above.as_deref(), Some("the cache of dm-3, if it is one"));
@@ -245,7 +252,7 @@ fn all_devices_of_a_btrfs_are_followed() {
     for name in ["sda", "zram0"] {
         it.link(&format!("sys/fs/btrfs/a-uuid/devices/{name}"), &format!("sys/block/{name}"));
     }
-    assert_eq!(it.names(), ["sda", "zram0"]);
+    assert_eq!(it.names_below_filesystem(), ["sda", "zram0"]);
 }
 
 #[test]
@@ -267,7 +274,7 @@ fn a_file_that_is_mounted_without_a_loop_device_is_evicted_too() {
     fs::write(&source, "an image").unwrap();
     let chain = mounted(&source, "user_xattr");
     assert_eq!(chain.evictable[0], source, "{chain:?}");
-    assert_eq!(cold_above(&chain.layers), None);
+    assert_eq!(unevictable_cache_names(&chain.layers), None);
     let direct = mounted(&source, "directio");
     assert!(!direct.evictable.contains(&source), "its pages are not used: {direct:?}");
     let relative = mounted(Path::new("an/image"), "user_xattr");

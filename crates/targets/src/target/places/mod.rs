@@ -3,7 +3,8 @@
 //!
 //! The places are picked once before measuring and written to a list in a folder of readlab's own.
 //! Contenders read this list, so every trial reads the same places. `pattern` picks them. The cache
-//! state is the state of the whole file. A target on a server can have ranges, but no places.
+//! state is the state of the whole file. No places are picked of a target on a server; it can have
+//! ranges.
 
 mod pattern;
 mod ranges;
@@ -17,7 +18,7 @@ use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::units::Bytes;
 use readlab_protocol::places::RANGES_VARIABLE;
 use readlab_protocol::{BlockBytes, Places};
-use readlab_system::folder::scratch::Scratch;
+use readlab_system::folder::scratch::ScratchFolder;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -31,7 +32,7 @@ pub struct PlacesRequest {
     pub pattern: Pattern,
     pub block_bytes: u64,
     /// Number of blocks that one reading reads.
-    pub reads: u64,
+    pub read_count: u64,
     /// Seed of the pattern's random numbers.
     pub seed: u64,
 }
@@ -39,18 +40,18 @@ pub struct PlacesRequest {
 #[derive(Debug, PartialEq, Eq)]
 pub struct FilePlaces {
     pub places: Places,
-    scratch: Scratch,
+    scratch: ScratchFolder,
 }
 
 impl Target {
     /// Restricts the target to blocks that the pattern picks. A target on a server stays unchanged.
     pub fn pick_places(&mut self, request: &PlacesRequest) -> Result<(), TargetError> {
         let Place::File(file) = &self.place else { return Ok(()) };
-        let &PlacesRequest { pattern, block_bytes, reads, .. } = request;
+        let &PlacesRequest { pattern, block_bytes, read_count: reads, .. } = request;
         let file_bytes = self.facts.size_bytes;
         let blocks = file_bytes / block_bytes.max(1);
         if blocks == 0 {
-            let (size, block) = (Bytes(file_bytes).binary(), Bytes(block_bytes).exact());
+            let (size, block) = (Bytes(file_bytes).binary_text(), Bytes(block_bytes).exact_text());
             return Err(TargetError::about(file, format!("{size} has no block of {block}")));
         }
         let offsets: Vec<u64> = pattern::pick_blocks(pattern, blocks, reads, request.seed)
@@ -61,8 +62,13 @@ impl Target {
         let same = BlockBytes::Same(block_bytes);
         let places = FilePlaces::write(Places { file: file.clone(), block_bytes: same, offsets })?;
         self.facts.size_bytes = reads * block_bytes;
-        self.facts.kind =
-            TargetKind::Places(PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes });
+        self.facts.kind = TargetKind::Places(PlacesFacts {
+            pattern,
+            block_bytes,
+            read_count: reads,
+            distinct_blocks: distinct,
+            file_bytes,
+        });
         self.place = Place::Blocks(Arc::new(places));
         Ok(())
     }
@@ -72,7 +78,7 @@ impl FilePlaces {
     /// Writes the list of the places into a folder of readlab's own.
     fn write(places: Places) -> Result<FilePlaces, TargetError> {
         let temporary = std::env::temp_dir();
-        let scratch = Scratch::make(&temporary, "places").map_err(TargetError::io(&temporary))?;
+        let scratch = ScratchFolder::make(&temporary, "places").map_err(TargetError::io(&temporary))?;
         let made = FilePlaces { places, scratch };
         let list = made.list_path();
         fs::write(&list, made.places.to_bytes()).map_err(TargetError::io(&list))?;
@@ -130,7 +136,7 @@ fn copy_exactly(from: &mut impl Read, bytes: u64, to: &mut impl Write) -> io::Re
 impl PlacesRequest {
     /// The request that picks the places of a record again.
     pub fn from_facts(facts: &PlacesFacts, seed: u64) -> PlacesRequest {
-        let PlacesFacts { pattern, block_bytes, reads, .. } = *facts;
-        PlacesRequest { pattern, block_bytes, reads, seed }
+        let PlacesFacts { pattern, block_bytes, read_count: reads, .. } = *facts;
+        PlacesRequest { pattern, block_bytes, read_count: reads, seed }
     }
 }

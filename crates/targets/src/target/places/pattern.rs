@@ -9,8 +9,8 @@ use rand_distr::Zipf;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_model::target::places::Pattern;
 
-/// 2^64 divided by the golden ratio. Multiples of this number, modulo the number of blocks, place
-/// neighbouring ranks far apart.
+/// 2^64 divided by the golden ratio. A rank (0 for the block that is read most often) times this
+/// number, modulo the number of blocks, puts neighbouring ranks far apart.
 const GOLDEN_RATIO_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The numbers of the blocks in the order in which they are read; the file has `blocks` blocks.

@@ -51,11 +51,11 @@ impl RangesRequest {
 
     /// Reads the list of a record again, if it still exists.
     pub fn from_facts(facts: &RangesFacts) -> Result<RangesRequest, TargetError> {
-        if facts.list == STANDARD_INPUT {
+        if facts.list_path == STANDARD_INPUT {
             let why = "its ranges came from standard input, which does not have them again: begin anew";
             return Err(TargetError::Refused(why.to_owned()));
         }
-        RangesRequest::read(Path::new(&facts.list), facts.is_sorted)
+        RangesRequest::read(Path::new(&facts.list_path), facts.is_sorted)
     }
 }
 
@@ -84,9 +84,9 @@ impl Target {
         let covered = places.covered_ranges();
         let useful_bytes: u64 = covered.iter().map(|range| range.end - range.start).sum();
         let facts = RangesFacts {
-            list: list.to_string_lossy().into_owned(),
+            list_path: list.to_string_lossy().into_owned(),
             is_sorted: request.is_sorted,
-            reads: ranges.len() as u64,
+            read_count: ranges.len() as u64,
             shortest_bytes: shortest.unwrap_or_default(),
             longest_bytes: longest.unwrap_or_default(),
             repeated_bytes: size_bytes - useful_bytes,
@@ -171,7 +171,7 @@ mod tests {
         let target = |has_ranges, size_bytes| {
             let source = Source::Url("https://h/f?X-Amz-Signature=secret".parse().unwrap());
             let mut remote = RemoteTarget::new(source, &ServerOptions::default());
-            remote.has_ranges = has_ranges;
+            remote.has_range_support = has_ranges;
             let facts = TargetFacts { path: remote.source.to_string(), size_bytes, ..TargetFacts::default() };
             let place = Place::Web(Box::new(remote));
             Target { place, part: None, copies: None, facts, evictable: Vec::new() }
@@ -252,7 +252,7 @@ mod tests {
         let mut target = Target::examine(&file).unwrap();
         target.restrict_to_ranges(&RangesRequest::read(&list, true).unwrap()).unwrap();
         let facts = target.facts.ranges.as_ref().unwrap();
-        assert_eq!((target.facts.size_bytes, facts.reads, facts.repeated_bytes), (80, 3, 10));
+        assert_eq!((target.facts.size_bytes, facts.read_count, facts.repeated_bytes), (80, 3, 10));
         assert_eq!((facts.shortest_bytes, facts.longest_bytes, facts.file_bytes), (10, 50, 100));
         assert_eq!(facts.pages_bytes, page_bytes());
         let Place::Blocks(blocks) = &target.place else { panic!("{:?}", target.place) };

@@ -13,7 +13,7 @@ pub struct Credentials {
     /// The token that is sent with every request; `None` if the key is not temporary.
     pub session_token: Option<Secret>,
     /// When the key expires; `None` if the key is not temporary, or if the time is not known.
-    pub expires: Option<Timestamp>,
+    pub expires_at: Option<Timestamp>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Credentials {
     /// A key that does not expire.
     pub fn new(access_key: &str, secret: &str) -> Credentials {
         let (access_key, secret) = (access_key.to_owned(), Secret::new(secret));
-        Credentials { access_key, secret, session_token: None, expires: None }
+        Credentials { access_key, secret, session_token: None, expires_at: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The address of a store: `http[s]://host[:port][/path]`.
 
 use super::object::ObjectName;
-use readlab_model::target::Style;
+use readlab_model::target::BucketStyle;
 use readlab_system::terminal::printable::printable;
 use std::fmt;
 use std::str::FromStr;
@@ -33,18 +33,18 @@ impl Endpoint {
     }
 
     /// The value of the header field `Host` in a request for an object.
-    pub fn host(&self, object: &ObjectName, style: Style) -> String {
+    pub fn host(&self, object: &ObjectName, style: BucketStyle) -> String {
         match style {
-            Style::Path => self.authority.clone(),
-            Style::Virtual => format!("{}.{}", object.bucket(), self.authority),
+            BucketStyle::Path => self.authority.clone(),
+            BucketStyle::Virtual => format!("{}.{}", object.bucket(), self.authority),
         }
     }
 
     /// The path of an object, without percent-encoding.
-    pub fn path(&self, object: &ObjectName, style: Style) -> String {
+    pub fn path(&self, object: &ObjectName, style: BucketStyle) -> String {
         match style {
-            Style::Path => format!("{}/{}/{}", self.path, object.bucket(), object.key()),
-            Style::Virtual => format!("{}/{}", self.path, object.key()),
+            BucketStyle::Path => format!("{}/{}/{}", self.path, object.bucket(), object.key()),
+            BucketStyle::Virtual => format!("{}/{}", self.path, object.key()),
         }
     }
 
@@ -52,7 +52,7 @@ impl Endpoint {
         self.scheme
     }
 
-    /// The host, with its port unless that is the default port of the scheme.
+    /// The host, followed by its port if it is not the default port of the scheme.
     pub fn authority(&self) -> &str {
         &self.authority
     }
@@ -135,10 +135,10 @@ mod tests {
     fn the_addressing_style_puts_the_bucket_into_the_path_or_the_host() {
         let object = ObjectName::new("bucket", "a/b").unwrap();
         let endpoint: Endpoint = "https://host:9/base/".parse().unwrap();
-        assert_eq!(endpoint.host(&object, Style::Path), "host:9");
-        assert_eq!(endpoint.path(&object, Style::Path), "/base/bucket/a/b");
-        assert_eq!(endpoint.host(&object, Style::Virtual), "bucket.host:9");
-        assert_eq!(endpoint.path(&object, Style::Virtual), "/base/a/b");
+        assert_eq!(endpoint.host(&object, BucketStyle::Path), "host:9");
+        assert_eq!(endpoint.path(&object, BucketStyle::Path), "/base/bucket/a/b");
+        assert_eq!(endpoint.host(&object, BucketStyle::Virtual), "bucket.host:9");
+        assert_eq!(endpoint.path(&object, BucketStyle::Virtual), "/base/a/b");
     }
 
     #[test]

@@ -29,8 +29,8 @@ struct SectionsFile {
 }
 
 impl Profile {
-    /// The profile that the environment variables select, from both files; empty if there is no
-    /// file.
+    /// The profile that the environment variables select, with its settings in both files. If they
+    /// select none, it is `default`, which may have no settings.
     pub(super) fn selected(surroundings: &dyn Surroundings) -> Result<Profile, ConfigError> {
         let variable = |name| surroundings.variable(name);
         let chosen = variable("AWS_PROFILE").or_else(|| variable("AWS_DEFAULT_PROFILE"));

@@ -23,7 +23,8 @@ pub(super) const TERMINATOR: &str = "aws4_request";
 
 pub(super) const SERVICE: &str = "s3";
 
-/// The characters that are percent-encoded in a query: all except letters, digits and these.
+/// The characters that are percent-encoded in a query: all except letters, digits, `-`, `.`, `_` and
+/// `~`.
 const ENCODED_IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The characters that are percent-encoded in a path, in which a slash is kept.
@@ -42,12 +43,12 @@ pub struct SignedParts<'a> {
     pub query: &'a str,
     /// The signed header fields, names in lower case and sorted.
     pub fields: Vec<(&'a str, String)>,
-    /// The digest of the body, or the word that replaces it.
-    pub payload: &'a str,
+    /// The digest of the body, or [`UNSIGNED_PAYLOAD`].
+    pub payload_digest: &'a str,
 }
 
 #[derive(Debug)]
-pub(super) struct PresignedUrl<'a> {
+pub(super) struct UrlToPresign<'a> {
     pub(super) verb: &'a str,
     pub(super) host: &'a str,
     /// The path without percent-encoding.
@@ -111,13 +112,13 @@ impl SignedParts<'_> {
     }
 
     /// True if `signature` is correct. The comparison takes constant time.
-    pub fn is_signed_by(&self, signature: &str, secret: &str, region: &str, moment: &SignatureTime) -> bool {
+    pub fn has_signature(&self, signature: &str, secret: &str, region: &str, moment: &SignatureTime) -> bool {
         let key = hmac::Key::new(hmac::HMAC_SHA256, signing_key(secret, region, moment).as_ref());
         let text = self.string_to_sign(region, moment);
         hex::decode(signature).is_ok_and(|tag| hmac::verify(&key, text.as_bytes(), &tag).is_ok())
     }
 
-    /// The "string to sign" of the protocol.
+    /// The text that is signed, which the protocol calls "string to sign".
     fn string_to_sign(&self, region: &str, moment: &SignatureTime) -> String {
         let request = digest::digest(&digest::SHA256, self.canonical_request().as_bytes());
         format!("{ALGORITHM}\n{}\n{}\n{}", moment.0, scope(moment, region), hex::encode(request.as_ref()))
@@ -136,7 +137,7 @@ impl SignedParts<'_> {
             let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
             writeln!(text, "{name}:{value}").expect("a String takes everything");
         }
-        text + "\n" + &self.field_names() + "\n" + self.payload
+        text + "\n" + &self.field_names() + "\n" + self.payload_digest
     }
 }
 
@@ -162,7 +163,7 @@ fn hmac_of_bytes(key: &[u8], text: &str) -> hmac::Tag {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes())
 }
 
-impl PresignedUrl<'_> {
+impl UrlToPresign<'_> {
     /// The query with the signature.
     pub(super) fn signed_query(
         &self,
@@ -192,7 +193,7 @@ impl PresignedUrl<'_> {
             path: &path,
             query: &query,
             fields: vec![("host", self.host.to_owned())],
-            payload: UNSIGNED_PAYLOAD,
+            payload_digest: UNSIGNED_PAYLOAD,
         };
         let signature = signed.signature(credentials.secret.reveal(), region, &moment);
         format!("{query}&{SIGNATURE_PARAMETER}={signature}")

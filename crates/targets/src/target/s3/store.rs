@@ -3,11 +3,11 @@
 use super::credentials::Credentials;
 use super::endpoint::Endpoint;
 use super::object::ObjectName;
-use super::signature::{self, PresignedUrl, SignatureTime};
+use super::signature::{self, SignatureTime, UrlToPresign};
 use crate::target::http::RequestVerb;
 use crate::target::url::{Url, UrlError};
 use jiff::Timestamp;
-use readlab_model::target::{StoreFacts, Style};
+use readlab_model::target::{BucketStyle, StoreFacts};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub struct Store {
     pub endpoint: Endpoint,
     pub region: String,
     /// How requests name the bucket, unless the bucket's name requires path style.
-    pub style: Style,
+    pub style: BucketStyle,
     /// The credentials that sign requests; `None` for public objects.
     pub credentials: Option<Credentials>,
 }
@@ -48,13 +48,13 @@ pub enum PresignError {
 impl Store {
     /// How requests name the bucket of an object: in the path if the name cannot be part of a host
     /// name.
-    pub fn style_of(&self, object: &ObjectName) -> Style {
-        if object.has_virtual_host() { self.style } else { Style::Path }
+    pub fn style_of(&self, object: &ObjectName) -> BucketStyle {
+        if object.has_virtual_host() { self.style } else { BucketStyle::Path }
     }
 
-    /// A URL that lets everyone who knows it send this request for the object, as long as it is
-    /// valid. Its query is therefore a secret. Without credentials the URL is not signed.
-    pub fn presigned(
+    /// A URL with which everyone can send this request for the object while the signature is valid.
+    /// Its query is therefore a secret. Without credentials the URL is not signed.
+    pub fn presigned_url(
         &self,
         verb: RequestVerb,
         object: &ObjectName,
@@ -71,7 +71,7 @@ impl Store {
             return Err(PresignError::Lifetime(valid));
         }
         let verb = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
-        let wanted = PresignedUrl { verb, host: &host, path: &path, validity: valid };
+        let wanted = UrlToPresign { verb, host: &host, path: &path, validity: valid };
         let query = wanted.signed_query(credentials, &self.region, SignatureTime::from_time(now));
         Ok(format!("{plain}?{query}").parse()?)
     }
@@ -101,7 +101,7 @@ impl Store {
 
     pub fn facts(&self, object: &ObjectName) -> StoreFacts {
         let (endpoint, region) = (self.endpoint.to_string(), self.region.clone());
-        StoreFacts { endpoint, region, style: self.style_of(object), signed: self.credentials.is_some() }
+        StoreFacts { endpoint, region, style: self.style_of(object), is_signed: self.credentials.is_some() }
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
         Store {
             endpoint: "https://s3.amazonaws.com".parse().unwrap(),
             region: "us-east-1".to_owned(),
-            style: Style::Virtual,
+            style: BucketStyle::Virtual,
             credentials: Some(Credentials::new(
                 "AKIAIOSFODNN7EXAMPLE",
                 "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
@@ -125,17 +125,18 @@ mod tests {
         }
     }
 
-    fn documented_time() -> Timestamp {
+    fn time_of_aws_example() -> Timestamp {
         "2013-05-24T00:00:00Z".parse().unwrap()
     }
 
     #[test]
     fn signing_reproduces_the_documented_example_url() {
         let object = "s3://examplebucket/test.txt".parse().unwrap();
-        let url =
-            documented_store().presigned(RequestVerb::Get, &object, 24 * HOUR, documented_time()).unwrap();
+        let url = documented_store()
+            .presigned_url(RequestVerb::Get, &object, 24 * HOUR, time_of_aws_example())
+            .unwrap();
         assert_eq!(
-            url.exact(),
+            url.exact_text(),
             "https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256\
              &X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request\
              &X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host\
@@ -145,12 +146,18 @@ mod tests {
 
     #[test]
     fn a_url_is_encoded_once_and_has_its_own_signature_for_each_verb() {
-        let store =
-            Store { style: Style::Path, endpoint: "http://h:9000".parse().unwrap(), ..documented_store() };
+        let store = Store {
+            style: BucketStyle::Path,
+            endpoint: "http://h:9000".parse().unwrap(),
+            ..documented_store()
+        };
         let object = "s3://bucket/a b/ü%+?#~-_.txt".parse().unwrap();
-        let url = |verb| store.presigned(verb, &object, HOUR, documented_time()).unwrap();
+        let url = |verb| store.presigned_url(verb, &object, HOUR, time_of_aws_example()).unwrap();
         let get = url(RequestVerb::Get);
-        assert!(get.exact_request().starts_with("/bucket/a%20b/%C3%BC%25%2B%3F%23~-_.txt?X-Amz-"), "{get}");
+        assert!(
+            get.exact_path_and_query().starts_with("/bucket/a%20b/%C3%BC%25%2B%3F%23~-_.txt?X-Amz-"),
+            "{get}"
+        );
         assert_eq!(get.authority(), "h:9000");
         assert_ne!(get, url(RequestVerb::Head));
     }
@@ -160,7 +167,11 @@ mod tests {
         let mut store = documented_store();
         let object = "s3://examplebucket/test.txt".parse().unwrap();
         let url = |store: &Store| {
-            store.presigned(RequestVerb::Get, &object, HOUR, documented_time()).unwrap().exact().to_owned()
+            store
+                .presigned_url(RequestVerb::Get, &object, HOUR, time_of_aws_example())
+                .unwrap()
+                .exact_text()
+                .to_owned()
         };
         let without = url(&store);
         store.credentials.as_mut().unwrap().session_token = Some(Secret::new("a/token=="));
@@ -174,15 +185,17 @@ mod tests {
     fn a_public_object_has_a_plain_url_and_no_lifetime() {
         let store = Store { credentials: None, ..documented_store() };
         let object = "s3://examplebucket/a b".parse().unwrap();
-        let url = store.presigned(RequestVerb::Get, &object, Duration::ZERO, documented_time()).unwrap();
-        assert_eq!(url.exact(), "https://examplebucket.s3.amazonaws.com/a%20b");
-        assert!(!store.facts(&object).signed);
+        let url =
+            store.presigned_url(RequestVerb::Get, &object, Duration::ZERO, time_of_aws_example()).unwrap();
+        assert_eq!(url.exact_text(), "https://examplebucket.s3.amazonaws.com/a%20b");
+        assert!(!store.facts(&object).is_signed);
     }
 
     #[test]
     fn no_url_is_valid_longer_than_the_protocol_allows() {
         let object = "s3://examplebucket/k".parse().unwrap();
-        let url = |valid| documented_store().presigned(RequestVerb::Get, &object, valid, documented_time());
+        let url =
+            |valid| documented_store().presigned_url(RequestVerb::Get, &object, valid, time_of_aws_example());
         assert!(url(VALIDITY_MAX).is_ok());
         for wrong in [Duration::ZERO, Duration::from_millis(900), VALIDITY_MAX + Duration::from_secs(1)] {
             assert_eq!(url(wrong), Err(PresignError::Lifetime(wrong)));
@@ -193,9 +206,9 @@ mod tests {
     fn a_bucket_name_that_is_invalid_in_a_host_is_put_into_the_path() {
         let object: ObjectName = "s3://my.bucket/k".parse().unwrap();
         let store = documented_store();
-        assert_eq!(store.facts(&object).style, Style::Path);
-        let url = store.presigned(RequestVerb::Get, &object, HOUR, documented_time()).unwrap();
-        assert!(url.exact().starts_with("https://s3.amazonaws.com/my.bucket/k?"));
+        assert_eq!(store.facts(&object).style, BucketStyle::Path);
+        let url = store.presigned_url(RequestVerb::Get, &object, HOUR, time_of_aws_example()).unwrap();
+        assert!(url.exact_text().starts_with("https://s3.amazonaws.com/my.bucket/k?"));
         assert!(store.environment(&object).contains(&("READLAB_S3_STYLE".into(), "path".into())));
     }
 

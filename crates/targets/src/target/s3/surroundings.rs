@@ -9,16 +9,16 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a program may take; it may ask the user to log in.
-const PROGRAM_LIMIT: Duration = Duration::from_secs(300);
+/// How long a program may take to print credentials; it may ask the user to log in.
+const PROGRAM_TIME_MAX: Duration = Duration::from_secs(300);
 
 /// How long a program may run after it closed its output.
-const END_LIMIT: Duration = Duration::from_secs(10);
+const EXIT_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Pause between two checks whether a program has ended.
 const WAIT_STEP: Duration = Duration::from_millis(10);
 
-/// The interface to these sources. Tests have their own implementation.
+/// Access to the sources of a store's configuration. Tests have their own implementation.
 pub trait Surroundings {
     /// An environment variable; `None` if it is unset, empty or not UTF-8.
     fn variable(&self, name: &str) -> Option<String>;
@@ -52,13 +52,13 @@ impl Surroundings for ProcessSurroundings {
     }
 
     fn run(&self, program: &str, args: &[String]) -> io::Result<String> {
-        // The program inherits the lab's standard error, because it may ask the user something
-        // there, and because the lab must not show its output.
+        // The program inherits the lab's standard error, where it may ask the user something. The
+        // lab does not read these messages, so no error of the lab can repeat a secret in them.
         let mut command = Command::new(program);
         command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn()?;
-        let ended = output_within(&mut child, PROGRAM_LIMIT)
-            .and_then(|printed| Ok((printed, status_within(&mut child, END_LIMIT)?)));
+        let ended = output_within(&mut child, PROGRAM_TIME_MAX)
+            .and_then(|printed| Ok((printed, status_within(&mut child, EXIT_WAIT_MAX)?)));
         let (printed, status) = match ended {
             Ok(ended) => ended,
             Err(error) => {
@@ -78,8 +78,8 @@ impl Surroundings for ProcessSurroundings {
     }
 }
 
-/// The output of a program until it closes its output; an error if this takes longer than the
-/// limit.
+/// All that a program prints until it closes its standard output; an error if this takes longer
+/// than the limit.
 fn output_within(child: &mut Child, limit: Duration) -> io::Result<Vec<u8>> {
     let Some(mut stdout) = child.stdout.take() else { return Ok(Vec::new()) };
     let (sender, receiver) = mpsc::channel();

@@ -72,8 +72,8 @@ const LONG_OPTIONS: [(&str, OptionValue); 12] = [
 /// Removes the secrets in headers and options from a command line. A shell variable is not a
 /// secret.
 ///
-/// A removed secret may have contained a quote or the name of a program, which change how other
-/// parts are read: the line is read again until nothing more is removed.
+/// A removed secret may have contained a quote or the name of a program, which changed how the rest of
+/// the line was read. Therefore the line is read again until nothing more is removed.
 pub(super) fn hide_secrets(command: &str) -> String {
     let mut shown = hide_secrets_once(command);
     loop {

@@ -27,7 +27,7 @@ const SCHEMES_WITHOUT_USERS: [&str; 5] = ["acct", "mailto", "npm", "sip", "xmpp"
 const SHELL_OPERATORS: &str = ";|&<>()\\";
 
 /// True if a query, without its `?`, contains a secret.
-fn is_secret(query: &str, is_secret_value: fn(&str) -> bool) -> bool {
+fn has_secret(query: &str, is_secret_value: fn(&str) -> bool) -> bool {
     let mut pairs = query.split(['&', ';', '?', '#']).map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     pairs.any(|(name, value)| may_name_secret(name) && is_secret_value(value))
 }
@@ -96,7 +96,7 @@ fn host_position(word: &str) -> Option<usize> {
 
 fn redact_secrets(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     let (before, query) = url.split_once(['?', '#']).unwrap_or((url, ""));
-    if is_secret(query, is_secret_value) {
+    if has_secret(query, is_secret_value) {
         return format!("{}?{REDACTED}", without_credentials(before, is_secret_value));
     }
     without_credentials(url, is_secret_value)
@@ -193,7 +193,7 @@ mod tests {
             "k=a",
             "page=1&hush",
         ] {
-            assert!(is_secret(query, |_| true), "{query}");
+            assert!(has_secret(query, |_| true), "{query}");
         }
     }
 
@@ -202,7 +202,7 @@ mod tests {
         for query in
             ["", "versionId=token", "x-id=GetObject", "page=2&sort=sig", "%50age=1", "download=true&"]
         {
-            assert!(!is_secret(query, |_| true), "{query}");
+            assert!(!has_secret(query, |_| true), "{query}");
         }
     }
 

@@ -16,14 +16,14 @@ impl TreeRequest {
         let place = place.to_owned();
         let source = match facts.is_listed {
             false => ListSource::Folder(place),
-            true if place.as_os_str() == STANDARD_INPUT => ListSource::Input,
+            true if place.as_os_str() == STANDARD_INPUT => ListSource::StandardInput,
             true => ListSource::List(place),
         };
-        let own = OwnPaths::of_paths(facts.own.iter().map(PathBuf::from)).with_streams();
-        // A race that reads files has recorded at least one file, so that a record without files is
-        // of a race that finds names.
+        let own = OwnPaths::of_paths(facts.own_folders.iter().map(PathBuf::from)).with_streams();
+        // A race that reads files has at least one file, so a record without files is that of a race
+        // that only finds names.
         let (order, follows_links, may_have_no_file) = (facts.order, facts.follows_links, facts.files == 0);
-        TreeRequest { source, order, seed, follows_links, own, may_have_no_file }
+        TreeRequest { source, order, seed, follows_links, own_paths: own, may_have_no_file }
     }
 }
 
@@ -31,13 +31,18 @@ impl WalkResult {
     /// The facts that are known before the files are opened.
     pub(super) fn facts(&self, request: &TreeRequest) -> TreeFacts {
         TreeFacts {
-            folders: self.folders,
+            folders: self.folder_count,
             order: request.order,
             is_listed: !matches!(request.source, ListSource::Folder(_)),
-            duplicates: self.duplicates,
+            duplicates: self.duplicate_count,
             skipped: self.skipped,
             follows_links: request.follows_links,
-            own: self.own.paths().iter().map(|path| path.to_string_lossy().into_owned()).collect(),
+            own_folders: self
+                .own_paths
+                .paths()
+                .iter()
+                .map(|path| path.to_string_lossy().into_owned())
+                .collect(),
             ..TreeFacts::default()
         }
     }
@@ -63,8 +68,8 @@ impl FoundFiles {
     }
 }
 
-/// The cautions about which files of a tree are read, and how often. They do not apply to a race
-/// that only finds names.
+/// The cautions about names that are not read, and about files that are read under several names. They
+/// do not apply to a race that only finds names.
 pub fn cautions_of_reading(tree: &TreeFacts) -> Vec<String> {
     let way_out = tree.skipped.link_hint(tree.follows_links);
     let skipped = tree.skipped.words();

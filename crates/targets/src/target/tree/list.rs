@@ -14,27 +14,31 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// The name that means standard input.
+/// The name of a list that means standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListSource {
     Folder(PathBuf),
     List(PathBuf),
-    Input,
+    StandardInput,
 }
 
 impl ListSource {
-    /// The list with this name; `-` is standard input.
-    pub fn list(name: &Path) -> ListSource {
-        if name.as_os_str() == STANDARD_INPUT { ListSource::Input } else { ListSource::List(name.to_owned()) }
+    /// The source for the name of a list; `-` is standard input.
+    pub fn named_list(name: &Path) -> ListSource {
+        if name.as_os_str() == STANDARD_INPUT {
+            ListSource::StandardInput
+        } else {
+            ListSource::List(name.to_owned())
+        }
     }
 
     /// The path by which a record names the source.
     pub fn path(&self) -> &Path {
         match self {
             ListSource::Folder(path) | ListSource::List(path) => path,
-            ListSource::Input => Path::new(STANDARD_INPUT),
+            ListSource::StandardInput => Path::new(STANDARD_INPUT),
         }
     }
 }
@@ -63,7 +67,7 @@ struct Entry {
 }
 
 /// Writes the lists of files and folders while they are being found.
-pub(super) struct NamesWriter {
+pub(super) struct TreeListsWriter {
     files: ListWriter,
     folders: ListWriter,
     entries: Vec<Entry>,
@@ -91,11 +95,11 @@ impl ListWriter {
     }
 }
 
-impl NamesWriter {
-    pub(super) fn create(folder: &Path) -> Result<NamesWriter, TargetError> {
+impl TreeListsWriter {
+    pub(super) fn create(folder: &Path) -> Result<TreeListsWriter, TargetError> {
         let files = ListWriter::create(file_list_path(folder))?;
         let folders = ListWriter::create(folder_list_path(folder))?;
-        Ok(NamesWriter { files, folders, entries: Vec::new() })
+        Ok(TreeListsWriter { files, folders, entries: Vec::new() })
     }
 
     pub(super) fn add(&mut self, path: &Path, inode: u64) -> Result<(), TargetError> {
@@ -142,19 +146,19 @@ fn path_at(list: &File, at: u64) -> std::io::Result<PathBuf> {
 }
 
 #[derive(Debug)]
-pub struct Paths {
+pub struct ListedPaths {
     list: PathBuf,
     reader: BufReader<File>,
 }
 
-impl Paths {
-    pub(super) fn open(list: &Path) -> Result<Paths, TargetError> {
+impl ListedPaths {
+    pub(super) fn open(list: &Path) -> Result<ListedPaths, TargetError> {
         let reader = BufReader::new(File::open(list).map_err(TargetError::io(list))?);
-        Ok(Paths { list: list.to_owned(), reader })
+        Ok(ListedPaths { list: list.to_owned(), reader })
     }
 }
 
-impl Iterator for Paths {
+impl Iterator for ListedPaths {
     type Item = Result<PathBuf, TargetError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -15,7 +15,7 @@ use super::filesystem::Filesystem;
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError, refusal, with_storage_facts};
 pub use facts::cautions_of_reading;
-pub use list::{ListSource, Paths};
+pub use list::{ListSource, ListedPaths};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::identity::Identity;
 use readlab_model::target::tree::{TreeFacts, TreeOrder};
@@ -23,11 +23,11 @@ use readlab_model::target::{TargetFacts, TargetKind};
 use readlab_protocol::{LIST_VARIABLE, Reads};
 use readlab_system::file_status::{self, DeviceNumber, FileKind, FileStatus};
 use readlab_system::folder::own_paths::OwnPaths;
-use readlab_system::folder::scratch::Scratch;
+use readlab_system::folder::scratch::ScratchFolder;
 use readlab_system::open_file;
 use readlab_system::process::FileId;
 use readlab_system::terminal::printable::display_path;
-use readlab_system::visit::{processors, visit};
+use readlab_system::visit::{processor_count, visit};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -42,10 +42,11 @@ use xxhash_rust::xxh3::xxh3_64;
 pub struct TreeRequest {
     pub source: ListSource,
     pub order: TreeOrder,
+    /// Seed of the random numbers for the order `Shuffled`.
     pub seed: u64,
     pub follows_links: bool,
-    /// Folders in which readlab writes; they do not belong to the tree.
-    pub own: OwnPaths,
+    /// Files and folders that readlab writes; they do not belong to the tree.
+    pub own_paths: OwnPaths,
     /// True if a folder without files but with other folders is accepted, because the race only
     /// finds names.
     pub may_have_no_file: bool,
@@ -55,7 +56,7 @@ impl TreeRequest {
     /// The request that finds all files of this source, ordered by name.
     pub fn by_name(source: ListSource) -> TreeRequest {
         let (order, own) = (TreeOrder::Name, OwnPaths::default());
-        TreeRequest { source, order, seed: 0, follows_links: false, own, may_have_no_file: false }
+        TreeRequest { source, order, seed: 0, follows_links: false, own_paths: own, may_have_no_file: false }
     }
 }
 
@@ -64,32 +65,32 @@ impl TreeRequest {
 pub struct Tree {
     folder: Option<PathBuf>,
     /// The folder that holds the list of files and the list of folders.
-    scratch: Scratch,
+    scratch: ScratchFolder,
     /// A digest of the identity of each file, in the order of the list.
-    file_digests: Vec<u64>,
+    file_identity_digests: Vec<u64>,
     /// A digest of the identity of each folder.
-    folder_digests: Vec<u64>,
-    /// Folders inside the tree in which readlab writes.
-    own: OwnPaths,
+    folder_identity_digests: Vec<u64>,
+    /// Files and folders inside the tree that readlab writes.
+    own_paths: OwnPaths,
     /// Why contenders that walk the folder would find other files; `None` if they find the same.
-    other_walk: Option<OtherWalk>,
+    walk_difference: Option<WalkDifference>,
 }
 
 /// Why a walk of the folder finds other files than the list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OtherWalk {
+pub enum WalkDifference {
     /// A list named the files.
     Listed,
     /// The lab followed symbolic links.
     FollowedLinks,
     /// The list leaves out files that readlab writes in the folder.
-    LeftOut,
+    OwnFilesLeftOut,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedFile {
     /// Position of the file in the list, from 0.
-    pub number: usize,
+    pub index: usize,
     pub why: String,
 }
 
@@ -98,14 +99,15 @@ pub struct ChangedFile {
 struct FirstFile {
     path: PathBuf,
     device: DeviceNumber,
-    mount: Option<u64>,
+    mount_id: Option<u64>,
 }
 
 impl FirstFile {
     /// True if another file is on the same file system. Layers of an overlay and subvolumes of
     /// btrfs have different device numbers within one mount.
     fn shares_filesystem(&self, file: &File, status: &FileStatus) -> bool {
-        self.device == status.device || self.mount.is_some() && self.mount == file_status::mount_id(file)
+        self.device == status.device
+            || self.mount_id.is_some() && self.mount_id == file_status::mount_id(file)
     }
 }
 
@@ -121,7 +123,7 @@ impl Target {
         let real = fs::canonicalize(&place).map_err(&io)?;
         let facts = TargetFacts {
             size_bytes: found.size_bytes,
-            cautions: found.cautions(filesystem, &tree.own),
+            cautions: found.cautions(filesystem, &tree.own_paths),
             extents: found.extents,
             kind: TargetKind::Tree(found.facts),
             ..TargetFacts::with_path(request.source.path())
@@ -142,22 +144,31 @@ impl Tree {
     /// Finds the files, orders them and examines each.
     fn find(request: &TreeRequest) -> Result<(Tree, FoundFiles), TargetError> {
         let temporary = std::env::temp_dir();
-        let scratch = Scratch::make(&temporary, "files").map_err(TargetError::io(&temporary))?;
-        let mut names = list::NamesWriter::create(scratch.path())?;
+        let scratch = ScratchFolder::make(&temporary, "files").map_err(TargetError::io(&temporary))?;
+        let mut names = list::TreeListsWriter::create(scratch.path())?;
         let walked = match &request.source {
             ListSource::Folder(folder) => walk::walk(folder, request, &mut names)?,
-            source @ (ListSource::List(_) | ListSource::Input) => walk::read_list(source, &mut names)?,
+            source @ (ListSource::List(_) | ListSource::StandardInput) => {
+                walk::read_list(source, &mut names)?
+            }
         };
         names.finish(request.order, request.seed)?;
-        let folder = matches!(request.source, ListSource::Folder(_)).then(|| walked.place.clone());
+        let folder = matches!(request.source, ListSource::Folder(_)).then(|| walked.source_path.clone());
         let other_walk = match &folder {
-            None => Some(OtherWalk::Listed),
-            Some(_) if request.follows_links => Some(OtherWalk::FollowedLinks),
-            Some(folder) if walked.own.any_below(folder) => Some(OtherWalk::LeftOut),
+            None => Some(WalkDifference::Listed),
+            Some(_) if request.follows_links => Some(WalkDifference::FollowedLinks),
+            Some(folder) if walked.own_paths.has_any_below(folder) => Some(WalkDifference::OwnFilesLeftOut),
             Some(_) => None,
         };
-        let (file_digests, folder_digests, own) = (Vec::new(), Vec::new(), walked.own.clone());
-        let mut tree = Tree { folder, scratch, file_digests, folder_digests, own, other_walk };
+        let (file_digests, folder_digests, own) = (Vec::new(), Vec::new(), walked.own_paths.clone());
+        let mut tree = Tree {
+            folder,
+            scratch,
+            file_identity_digests: file_digests,
+            folder_identity_digests: folder_digests,
+            own_paths: own,
+            walk_difference: other_walk,
+        };
         let found = tree.examine_files(walked, request)?;
         Ok((tree, found))
     }
@@ -181,7 +192,7 @@ impl Tree {
             let first = first.get_or_insert_with(|| FirstFile {
                 path: path.clone(),
                 device: status.device,
-                mount: file_status::mount_id(&file),
+                mount_id: file_status::mount_id(&file),
             });
             if !first.shares_filesystem(&file, &status) {
                 let first = display_path(&first.path);
@@ -194,16 +205,16 @@ impl Tree {
                 found.facts.repeated_bytes += status.size_bytes;
             }
             found.add(&file, status.size_bytes);
-            self.file_digests.push(identity_digest(&Identity::of_file(&file).map_err(io)?));
+            self.file_identity_digests.push(identity_digest(&Identity::of_file(&file).map_err(io)?));
         }
         // The folder itself is one of the folders.
         let is_accepted = found.facts.files > 0 || request.may_have_no_file && found.facts.folders > 1;
         if !is_accepted {
             let skipped = walked.skipped.words_instead_of_files(request.follows_links);
-            return Err(TargetError::about(&walked.place, format!("no file in it{skipped}")));
+            return Err(TargetError::about(&walked.source_path, format!("no file in it{skipped}")));
         }
-        let digest = |path: Result<PathBuf, TargetError>| folder_digest(&path?, &self.own);
-        self.folder_digests = self.folder_paths()?.map(digest).collect::<Result<_, _>>()?;
+        let digest = |path: Result<PathBuf, TargetError>| folder_identity_digest(&path?, &self.own_paths);
+        self.folder_identity_digests = self.folder_paths()?.map(digest).collect::<Result<_, _>>()?;
         Ok(found)
     }
 
@@ -216,8 +227,8 @@ impl Tree {
         list::file_list_path(self.scratch.path())
     }
 
-    /// The request that a contender gets: the folder if it walks or is a command, otherwise the
-    /// list.
+    /// The request that a contender gets: the folder for a method that walks and for a command,
+    /// otherwise the list. A tree that a list names has no folder, so they get the list too.
     pub fn request(&self, reads: Reads) -> ReadRequest {
         let list = self.list_path();
         let walks = matches!(reads, Reads::Folder | Reads::Both);
@@ -227,20 +238,20 @@ impl Tree {
     }
 
     /// Why contenders that walk the folder would find other files; `None` if they find the same.
-    pub fn other_walk(&self) -> Option<OtherWalk> {
-        self.other_walk
+    pub fn walk_difference(&self) -> Option<WalkDifference> {
+        self.walk_difference
     }
 
     pub fn len(&self) -> usize {
-        self.file_digests.len()
+        self.file_identity_digests.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.file_digests.is_empty()
+        self.file_identity_digests.is_empty()
     }
 
-    pub fn paths(&self) -> Result<Paths, TargetError> {
-        Paths::open(&self.list_path())
+    pub fn paths(&self) -> Result<ListedPaths, TargetError> {
+        ListedPaths::open(&self.list_path())
     }
 
     /// The files with one of these names.
@@ -255,11 +266,11 @@ impl Tree {
 
     /// The number and the paths of the names whose lookups show whether names are in memory: the
     /// files, or the folders in the tree if there is no file.
-    pub fn names_to_look_up(&self) -> Result<(usize, Skip<Paths>), TargetError> {
+    pub fn names_to_look_up(&self) -> Result<(usize, Skip<ListedPaths>), TargetError> {
         let (count, paths, first) = match self.is_empty() {
             false => (self.len(), self.paths()?, 0),
             // The folder itself comes first.
-            true => (self.folder_digests.len().saturating_sub(1), self.folder_paths()?, 1),
+            true => (self.folder_identity_digests.len().saturating_sub(1), self.folder_paths()?, 1),
         };
         Ok((count, paths.skip(first)))
     }
@@ -274,8 +285,8 @@ impl Tree {
         Ok(first.parent().unwrap_or(&first).to_owned())
     }
 
-    fn folder_paths(&self) -> Result<Paths, TargetError> {
-        Paths::open(&list::folder_list_path(self.scratch.path()))
+    fn folder_paths(&self) -> Result<ListedPaths, TargetError> {
+        ListedPaths::open(&list::folder_list_path(self.scratch.path()))
     }
 
     /// The first change of a file or folder since the tree was examined, with its name; `None` if
@@ -290,20 +301,21 @@ impl Tree {
         let change = |number: usize, path: &Path| {
             Ok::<_, TargetError>(match Identity::of_path(path) {
                 Ok(now) => self.change_of_file(number, path, &now),
-                Err(cause) => {
-                    Some(ChangedFile { number, why: format!("changed: {}: {cause}", display_path(path)) })
-                }
+                Err(cause) => Some(ChangedFile {
+                    index: number,
+                    why: format!("changed: {}: {cause}", display_path(path)),
+                }),
             })
         };
-        let changed = visit(self.paths()?, processors(), change, ChangedFile::first)?.flatten();
+        let changed = visit(self.paths()?, processor_count(), change, ChangedFile::first)?.flatten();
         Ok(changed.map(|changed| changed.why))
     }
 
     /// The change of the file at this position; `None` if it has not changed.
     pub fn change_of_file(&self, number: usize, path: &Path, now: &Identity) -> Option<ChangedFile> {
-        let is_same = self.file_digests.get(number) == Some(&identity_digest(now));
+        let is_same = self.file_identity_digests.get(number) == Some(&identity_digest(now));
         (!is_same).then(|| ChangedFile {
-            number,
+            index: number,
             why: format!("changed: {} is not what it was", display_path(path)),
         })
     }
@@ -311,13 +323,13 @@ impl Tree {
     /// The first change of a folder since the tree was examined, with its name; `None` if there is
     /// none. A list of folders that can no longer be read also counts as a change.
     pub fn change_of_folders(&self) -> Option<String> {
-        self.changed_folder().unwrap_or_else(|error| Some(error.to_string()))
+        self.folder_change().unwrap_or_else(|error| Some(error.to_string()))
     }
 
-    fn changed_folder(&self) -> Result<Option<String>, TargetError> {
-        for (path, before) in self.folder_paths()?.zip(&self.folder_digests) {
+    fn folder_change(&self) -> Result<Option<String>, TargetError> {
+        for (path, before) in self.folder_paths()?.zip(&self.folder_identity_digests) {
             let path = path?;
-            if folder_digest(&path, &self.own).ok() != Some(*before) {
+            if folder_identity_digest(&path, &self.own_paths).ok() != Some(*before) {
                 let name = display_path(&path);
                 return Ok(Some(format!("changed: {name}: files were added, removed or renamed")));
             }
@@ -329,7 +341,7 @@ impl Tree {
 impl ChangedFile {
     /// The change of the file that comes first in the list.
     pub fn first(one: Option<ChangedFile>, other: Option<ChangedFile>) -> Option<ChangedFile> {
-        one.into_iter().chain(other).min_by_key(|changed| changed.number)
+        one.into_iter().chain(other).min_by_key(|changed| changed.index)
     }
 }
 
@@ -351,11 +363,11 @@ fn identity_digest(identity: &Identity) -> u64 {
 /// A digest of a folder's inode number and modification time, which changes with its entries. If
 /// readlab itself writes entries there, the digest covers the names of the other entries instead of
 /// the time.
-fn folder_digest(path: &Path, own: &OwnPaths) -> Result<u64, TargetError> {
+fn folder_identity_digest(path: &Path, own: &OwnPaths) -> Result<u64, TargetError> {
     let io = TargetError::io(path);
     let status = fs::metadata(path).map(|meta| FileStatus::from(&meta)).map_err(&io)?;
     let is_folder = status.kind == FileKind::Folder;
-    let (seconds, nanos) = match own.any_directly_in(path) && is_folder {
+    let (seconds, nanos) = match own.has_any_directly_in(path) && is_folder {
         true => (names_digest(path, own).map_err(io)?, 0),
         false => (status.content_change_time.0 as u64, status.content_change_time.1 as u64),
     };

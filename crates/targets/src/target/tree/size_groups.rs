@@ -6,7 +6,7 @@ use super::{Tree, TreeRequest};
 use crate::target::{Target, TargetError};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::tree::{SizeGroup, TreeOrder};
-use readlab_system::folder::scratch::Scratch;
+use readlab_system::folder::scratch::ScratchFolder;
 use std::fs;
 
 /// The groups; each has about the same number of files.
@@ -24,7 +24,7 @@ impl Target {
         let (Some(tree), Some(facts)) = (self.tree(), self.facts.tree()) else { return Ok(Vec::new()) };
         let groups = tree.group_numbers(&self.facts.path)?;
         let temporary = std::env::temp_dir();
-        let scratch = Scratch::make(&temporary, "groups").map_err(TargetError::io(&temporary))?;
+        let scratch = ScratchFolder::make(&temporary, "groups").map_err(TargetError::io(&temporary))?;
         let lists = SIZE_GROUPS.map(|group| scratch.path().join(group.words()));
         let mut writers = lists.clone().map(ListWriter::create).into_iter().collect::<Result<Vec<_>, _>>()?;
         for (path, group) in tree.paths()?.zip(&groups) {
@@ -86,7 +86,7 @@ impl Tree {
 mod tests {
     use super::*;
 
-    fn tree(sizes: &[usize]) -> (tempfile::TempDir, Target) {
+    fn tree_of_sizes(sizes: &[usize]) -> (tempfile::TempDir, Target) {
         let folder = tempfile::tempdir().unwrap();
         for (index, size) in sizes.iter().enumerate() {
             fs::write(folder.path().join(format!("{index:02}")), "x".repeat(*size)).unwrap();
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn each_file_is_in_the_group_of_its_size_and_order_is_kept() {
-        let (_folder, target) = tree(&[900, 1, 30, 2, 800, 40, 3, 20]);
+        let (_folder, target) = tree_of_sizes(&[900, 1, 30, 2, 800, 40, 3, 20]);
         let groups = target.size_groups().unwrap();
         let found: Vec<Vec<String>> = groups.iter().map(names).collect();
         assert_eq!(found, [vec!["01", "03", "06"], vec!["02", "05", "07"], vec!["00", "04"]]);
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn too_few_files_and_files_of_one_size_have_no_groups() {
-        let why = |sizes: &[usize]| tree(sizes).1.size_groups().unwrap_err().to_string();
+        let why = |sizes: &[usize]| tree_of_sizes(sizes).1.size_groups().unwrap_err().to_string();
         assert!(why(&[1, 2, 3, 4, 500]).ends_with("too few files to be grouped by size"));
         assert!(why(&[100, 101, 102, 103, 104, 190]).contains("of nearly one size"));
         assert!(why(&[0; 6]).contains("of nearly one size"));

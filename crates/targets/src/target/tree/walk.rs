@@ -3,13 +3,13 @@
 //! under several names. The names of a list may be symbolic links.
 
 use super::TreeRequest;
-use super::list::{ListSource, NamesWriter};
+use super::list::{ListSource, TreeListsWriter};
 use crate::target::{TargetError, check_filesystems_respond, check_responses_to, path, refusal};
-use readlab_model::target::tree::{Skipped, TreeOrder};
+use readlab_model::target::tree::{SkippedEntries, TreeOrder};
 use readlab_system::file_status::FileStatus;
 use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::mounts::Mount;
-use readlab_system::silent::Probe;
+use readlab_system::silent::ResponseProbe;
 use readlab_system::system_root::SystemRoot;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -21,33 +21,39 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntryExt, WalkDir};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Number of names of a list whose file systems one child process checks.
+/// Number of names in a list whose file systems are checked together, by one child process.
 const NAMES_PER_CHECK: usize = 4096;
 
 pub(super) struct WalkResult {
-    pub(super) place: PathBuf,
-    pub(super) folders: u64,
-    pub(super) duplicates: u64,
-    pub(super) skipped: Skipped,
-    /// Folders in the tree in which readlab writes; they are left out.
-    pub(super) own: OwnPaths,
+    pub(super) source_path: PathBuf,
+    pub(super) folder_count: u64,
+    pub(super) duplicate_count: u64,
+    pub(super) skipped: SkippedEntries,
+    /// Files and folders inside the tree that readlab writes; they are left out.
+    pub(super) own_paths: OwnPaths,
 }
 
 pub(super) fn walk(
     folder: &Path,
     request: &TreeRequest,
-    names: &mut NamesWriter,
+    names: &mut TreeListsWriter,
 ) -> Result<WalkResult, TargetError> {
     // Contenders differ in whether they follow the folder's name if it is a symbolic link, so the
     // link is resolved here.
     let folder = fs::canonicalize(folder).map_err(|cause| refusal(folder, cause))?;
-    let own = request.own.below(&folder);
+    let own = request.own_paths.below(&folder);
     // The walk opens a folder before it reports it, so mount points are checked first.
     let points = Mount::points_below(&SystemRoot::default(), &folder);
     check_filesystems_respond(&points.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let mut first_files = BTreeMap::new();
-    let (skipped, place) = (Skipped::default(), folder.clone());
-    let mut walked = WalkResult { place, folders: 0, duplicates: 0, skipped, own: own.clone() };
+    let (skipped, place) = (SkippedEntries::default(), folder.clone());
+    let mut walked = WalkResult {
+        source_path: place,
+        folder_count: 0,
+        duplicate_count: 0,
+        skipped,
+        own_paths: own.clone(),
+    };
     let mut walk = WalkDir::new(&folder).follow_links(request.follows_links);
     if request.order == TreeOrder::Name {
         walk = walk.sort_by_file_name();
@@ -67,7 +73,7 @@ pub(super) fn walk(
                 first_files.entry(point).or_insert_with(|| entry.path().to_owned());
             }
         } else if kind.is_dir() {
-            walked.folders += 1;
+            walked.folder_count += 1;
             names.add_folder(entry.path())?;
         } else if entry.path_is_symlink() {
             walked.skipped.links += 1;
@@ -80,7 +86,10 @@ pub(super) fn walk(
         }
     }
     // These files are opened next, and rejected if they are on different file systems.
-    check_responses_to(&first_files.values().map(PathBuf::as_path).collect::<Vec<_>>(), Probe::Status)?;
+    check_responses_to(
+        &first_files.values().map(PathBuf::as_path).collect::<Vec<_>>(),
+        ResponseProbe::Status,
+    )?;
     Ok(walked)
 }
 
@@ -97,14 +106,14 @@ fn walk_error(folder: &Path, error: walkdir::Error) -> TargetError {
 
 /// Reads the names of a list. A zero byte ends each name if the list contains zero bytes, and
 /// otherwise a newline. Repeated names are dropped.
-pub(super) fn read_list(source: &ListSource, names: &mut NamesWriter) -> Result<WalkResult, TargetError> {
+pub(super) fn read_list(source: &ListSource, names: &mut TreeListsWriter) -> Result<WalkResult, TargetError> {
     let place = source.path().to_owned();
     let failed = TargetError::io(source.path());
     let mut reader: Box<dyn BufRead> = match source {
         ListSource::List(list) => Box::new(BufReader::new(File::open(list).map_err(|it| refusal(list, it))?)),
         _ => Box::new(io::stdin().lock()),
     };
-    // The first piece is longer than any path.
+    // The buffer is longer than any path, so the first one holds a zero byte if the list has any.
     let end = if reader.fill_buf().map_err(&failed)?.contains(&0) { 0 } else { b'\n' };
     let (mut seen, mut duplicates) = (HashSet::new(), 0);
     loop {
@@ -123,8 +132,14 @@ pub(super) fn read_list(source: &ListSource, names: &mut NamesWriter) -> Result<
             }
         }
     }
-    let (skipped, own) = (Skipped::default(), OwnPaths::default());
-    Ok(WalkResult { place, folders: 0, duplicates, skipped, own })
+    let (skipped, own) = (SkippedEntries::default(), OwnPaths::default());
+    Ok(WalkResult {
+        source_path: place,
+        folder_count: 0,
+        duplicate_count: duplicates,
+        skipped,
+        own_paths: own,
+    })
 }
 
 /// The next names of a list, at most [`NAMES_PER_CHECK`]; empty at the end of the list.
@@ -147,7 +162,7 @@ fn next_names(reader: &mut dyn BufRead, end: u8) -> io::Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
     use crate::target::Target;
-    use crate::target::tree::OtherWalk;
+    use crate::target::tree::WalkDifference;
     use std::os::unix::fs::symlink;
 
     /// A folder with the layout of a model hub: a snapshot has symbolic links to files in another
@@ -162,7 +177,7 @@ mod tests {
         folder
     }
 
-    fn found(folder: &Path, follows_links: bool) -> Result<Target, TargetError> {
+    fn examine_folder(folder: &Path, follows_links: bool) -> Result<Target, TargetError> {
         let request = TreeRequest::by_name(ListSource::Folder(folder.to_owned()));
         Target::examine_tree(&TreeRequest { follows_links, ..request })
     }
@@ -171,12 +186,12 @@ mod tests {
     fn symbolic_links_are_followed_on_request_and_otherwise_reported_with_the_option() {
         let hub = hub();
         let snapshot = hub.path().join("snapshot");
-        let why = found(&snapshot, false).unwrap_err().to_string();
+        let why = examine_folder(&snapshot, false).unwrap_err().to_string();
         assert!(why.ends_with("no file in it, only 1 link (--follow reads what links lead to)"), "{why}");
-        let followed = found(&snapshot, true).unwrap();
+        let followed = examine_folder(&snapshot, true).unwrap();
         assert_eq!((followed.facts.size_bytes, followed.tree().unwrap().len()), (4, 1));
-        assert_eq!(followed.tree().unwrap().other_walk(), Some(OtherWalk::FollowedLinks));
-        let whole = found(hub.path(), true).unwrap();
+        assert_eq!(followed.tree().unwrap().walk_difference(), Some(WalkDifference::FollowedLinks));
+        let whole = examine_folder(hub.path(), true).unwrap();
         assert_eq!((whole.facts.size_bytes, whole.tree().unwrap().len()), (8, 2), "by two names");
         assert!(whole.facts.cautions.iter().any(|it| it.contains("several names")), "{:?}", whole.facts);
         assert_eq!(whole.facts.tree().unwrap().repeated_bytes, 4);
@@ -187,7 +202,7 @@ mod tests {
         let hub = hub();
         symlink("gone", hub.path().join("snapshot/dangling")).unwrap();
         symlink("..", hub.path().join("snapshot/back")).unwrap();
-        let target = found(hub.path(), true).unwrap();
+        let target = examine_folder(hub.path(), true).unwrap();
         assert_eq!(target.facts.tree().unwrap().skipped.links, 2);
         assert!(target.facts.cautions.iter().any(|it| it.contains("2 links (links that lead nowhere")));
     }
@@ -195,7 +210,7 @@ mod tests {
     #[test]
     fn a_symbolic_link_to_another_file_counts_as_a_change() {
         let hub = hub();
-        let target = found(hub.path(), true).unwrap();
+        let target = examine_folder(hub.path(), true).unwrap();
         let tree = target.tree().unwrap();
         assert_eq!(tree.change(), None);
         fs::remove_file(hub.path().join("snapshot/model")).unwrap();
@@ -210,12 +225,12 @@ mod tests {
         let run = hub.path().join("run");
         let request = TreeRequest::by_name(ListSource::Folder(hub.path().to_owned()));
         let own = OwnPaths::of_run([run.as_path()]);
-        let target = Target::examine_tree(&TreeRequest { own, ..request }).unwrap();
+        let target = Target::examine_tree(&TreeRequest { own_paths: own, ..request }).unwrap();
         let tree = target.tree().unwrap();
         fs::create_dir(&run).unwrap();
         fs::write(run.join("record.jsonl"), "x").unwrap();
         assert_eq!(tree.change(), None);
-        assert_eq!(tree.other_walk(), Some(OtherWalk::LeftOut));
+        assert_eq!(tree.walk_difference(), Some(WalkDifference::OwnFilesLeftOut));
         assert!(target.facts.cautions.iter().any(|it| it.starts_with("Not read, for readlab writes there:")));
         fs::write(hub.path().join("other"), "x").unwrap();
         assert!(tree.change().unwrap().contains("files were added, removed or renamed"));

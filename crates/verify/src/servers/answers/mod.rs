@@ -1,8 +1,8 @@
-//! HTTP/1.1 responses byte by byte: correct ones, and those of misbehaving servers.
+//! The bytes of HTTP/1.1 responses: of correct servers, and of servers that misbehave.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use readlab_roster::server::Status;
+use readlab_roster::server::HttpStatus;
 use readlab_roster::server::file_version::{FileVersion, RequestedPart};
 use readlab_roster::server::request::Request;
 use std::io::Write;
@@ -63,14 +63,14 @@ pub(super) struct Resource<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     pub bytes: Vec<u8>,
-    pub end: ConnectionEnd,
+    pub end: ConnectionFate,
     /// True if the response is not what the request asked for.
     pub is_wrong: bool,
 }
 
 /// What a server does after a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ConnectionEnd {
+pub(super) enum ConnectionFate {
     /// Waits for the next request, unless the client announced that this was its last.
     Stays,
     Closes,
@@ -81,7 +81,7 @@ pub(super) enum ConnectionEnd {
 
 /// A response that a misbehaviour may still change.
 struct Answer {
-    status: Status,
+    status: HttpStatus,
     fields: Vec<(&'static str, String)>,
     body: Vec<u8>,
 }
@@ -120,13 +120,14 @@ impl Misbehaviour {
         if let Some(answer) = self.error_status_answer(resource, earlier) {
             return wrong(answer);
         }
-        // Only a response with a body is wrong, because some clients begin with a `HEAD` request.
+        // Of the other misbehaviours only responses with a body are wrong: a client that begins with
+        // `HEAD` must meet them as a client does that only sends `GET`.
         if request.is_head() {
             return right_reply(request, resource);
         }
         let answer = right_answer(request, resource);
         match self {
-            _ if !matches!(answer.status, Status::Ok | Status::PartialContent) => {
+            _ if !matches!(answer.status, HttpStatus::Ok | HttpStatus::PartialContent) => {
                 answer.reply(request, false)
             }
             Self::ChangedVersion if earlier == 0 => answer.reply(request, false),
@@ -138,23 +139,23 @@ impl Misbehaviour {
                 let half = answer.body.len().div_ceil(2);
                 let mut reply = wrong(answer);
                 reply.bytes.truncate(reply.bytes.len() - half);
-                let end = if self == Self::Reset { ConnectionEnd::Resets } else { ConnectionEnd::Closes };
+                let end = if self == Self::Reset { ConnectionFate::Resets } else { ConnectionFate::Closes };
                 Reply { end, ..reply }
             }
             Self::ChunksWithoutEnd => answer.without_last_chunk(),
             Self::SilentBeforeHead => {
-                Reply { bytes: Vec::new(), end: ConnectionEnd::ClosesAfter(SILENCE_TIME), is_wrong: true }
+                Reply { bytes: Vec::new(), end: ConnectionFate::ClosesAfter(SILENCE_TIME), is_wrong: true }
             }
             Self::SilentAfterHead => {
                 let length = answer.body.len();
                 let mut reply = wrong(answer);
                 reply.bytes.truncate(reply.bytes.len() - length);
-                Reply { end: ConnectionEnd::ClosesAfter(SILENCE_TIME), ..reply }
+                Reply { end: ConnectionFate::ClosesAfter(SILENCE_TIME), ..reply }
             }
             Self::BytesAfterEnd => {
                 let mut reply = wrong(answer);
                 reply.bytes.extend(std::iter::repeat_n(b'\n', EXTRA_BYTES));
-                Reply { end: ConnectionEnd::Closes, ..reply }
+                Reply { end: ConnectionFate::Closes, ..reply }
             }
             Self::Encoded => wrong(answer.encoded()),
             _ => self.range_reply(answer, request, resource),
@@ -163,7 +164,7 @@ impl Misbehaviour {
 
     /// The response with a wrong range; a correct response if the request asks for no range.
     fn range_reply(self, answer: Answer, request: &Request, resource: Resource<'_>) -> Reply {
-        let (is_range, size) = (answer.status == Status::PartialContent, resource.content.len());
+        let (is_range, size) = (answer.status == HttpStatus::PartialContent, resource.content.len());
         let wrong = |answer: Answer| answer.reply(request, true);
         match self {
             Self::Whole if is_range => {
@@ -189,14 +190,14 @@ impl Misbehaviour {
 
     fn error_status_answer(self, resource: Resource<'_>, earlier: usize) -> Option<Answer> {
         match self {
-            Self::Forbidden => Some(error_answer(Status::Forbidden, "AccessDenied")),
-            Self::NotFound => Some(error_answer(Status::NotFound, "NoSuchKey")),
-            Self::InternalError => Some(error_answer(Status::InternalServerError, "InternalError")),
-            Self::Busy => Some(error_answer(Status::Busy, "SlowDown")),
-            Self::BusyTwice if earlier < 2 => Some(error_answer(Status::Busy, "SlowDown")),
+            Self::Forbidden => Some(error_answer(HttpStatus::Forbidden, "AccessDenied")),
+            Self::NotFound => Some(error_answer(HttpStatus::NotFound, "NoSuchKey")),
+            Self::InternalError => Some(error_answer(HttpStatus::InternalServerError, "InternalError")),
+            Self::Busy => Some(error_answer(HttpStatus::Busy, "SlowDown")),
+            Self::BusyTwice if earlier < 2 => Some(error_answer(HttpStatus::Busy, "SlowDown")),
             Self::Redirect => Some(Answer {
                 fields: vec![("Location", resource.redirect_path.to_owned())],
-                ..error_answer(Status::TemporaryRedirect, "TemporaryRedirect")
+                ..error_answer(HttpStatus::TemporaryRedirect, "TemporaryRedirect")
             }),
             _ => None,
         }
@@ -209,13 +210,13 @@ pub(super) fn right_reply(request: &Request, resource: Resource<'_>) -> Reply {
 }
 
 /// An error response in the format of S3; the connection stays open.
-pub(super) fn error_reply(request: &Request, status: Status, code: &str) -> Reply {
+pub(super) fn error_reply(request: &Request, status: HttpStatus, code: &str) -> Reply {
     error_answer(status, code).reply(request, false)
 }
 
 fn right_answer(request: &Request, resource: Resource<'_>) -> Answer {
     if !["GET", "HEAD"].contains(&request.verb.as_str()) {
-        return error_answer(Status::MethodNotAllowed, "MethodNotAllowed");
+        return error_answer(HttpStatus::MethodNotAllowed, "MethodNotAllowed");
     }
     let Resource { content, etag, .. } = resource;
     let version = FileVersion::with_etag(content.len() as u64, etag);
@@ -223,21 +224,21 @@ fn right_answer(request: &Request, resource: Resource<'_>) -> Answer {
         ("ETag", etag.to_owned()),
         ("Accept-Ranges", "bytes".to_owned()),
         ("Content-Type", "application/octet-stream".to_owned()),
-        ("Last-Modified", version.modified_in_http()),
+        ("Last-Modified", version.http_modified_time()),
     ];
     match version.requested_part(request) {
-        RequestedPart::Whole => Answer { status: Status::Ok, fields, body: content.to_vec() },
-        RequestedPart::Part(part) => Answer { status: Status::PartialContent, fields, body: Vec::new() }
+        RequestedPart::Whole => Answer { status: HttpStatus::Ok, fields, body: content.to_vec() },
+        RequestedPart::Part(part) => Answer { status: HttpStatus::PartialContent, fields, body: Vec::new() }
             .with_range(resource, |_| to_usize_range(&part)),
         RequestedPart::Parts(parts) => Answer {
-            status: Status::PartialContent,
+            status: HttpStatus::PartialContent,
             fields: with_content_type(fields, &format!("multipart/byteranges; boundary={BOUNDARY}")),
             body: multipart_body(content, &parts),
         },
-        RequestedPart::OtherVersion => error_answer(Status::PreconditionFailed, "PreconditionFailed"),
-        RequestedPart::NothingNew => Answer { status: Status::NotModified, fields, body: Vec::new() },
+        RequestedPart::OtherVersion => error_answer(HttpStatus::PreconditionFailed, "PreconditionFailed"),
+        RequestedPart::NothingNew => Answer { status: HttpStatus::NotModified, fields, body: Vec::new() },
         RequestedPart::BeyondEnd => {
-            let mut answer = error_answer(Status::RangeNotSatisfiable, "InvalidRange");
+            let mut answer = error_answer(HttpStatus::RangeNotSatisfiable, "InvalidRange");
             answer.fields.push(("Content-Range", format!("bytes */{}", content.len())));
             answer
         }
@@ -282,7 +283,7 @@ fn to_usize_range(part: &Range<u64>) -> Range<usize> {
     at(part.start)..at(part.end)
 }
 
-fn error_answer(status: Status, code: &str) -> Answer {
+fn error_answer(status: HttpStatus, code: &str) -> Answer {
     let body = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code><Message>{code}</Message></Error>"
     );
@@ -301,7 +302,7 @@ impl Answer {
         let mut fields: Vec<_> =
             self.fields.into_iter().filter(|(name, _)| *name != "Content-Range").collect();
         fields.push(("Content-Range", format!("bytes {start}-{}/{total}", end.saturating_sub(1))));
-        Answer { status: Status::PartialContent, fields, body }
+        Answer { status: HttpStatus::PartialContent, fields, body }
     }
 
     fn range(&self) -> Option<Range<usize>> {
@@ -320,7 +321,7 @@ impl Answer {
     }
 
     fn head(&self, length: Option<usize>) -> Vec<u8> {
-        let mut head = format!("HTTP/1.1 {}\r\n", self.status.status_line());
+        let mut head = format!("HTTP/1.1 {}\r\n", self.status.code_and_reason());
         for (name, value) in &self.fields {
             head += &format!("{name}: {value}\r\n");
         }
@@ -333,10 +334,10 @@ impl Answer {
 
     fn reply(self, request: &Request, is_wrong: bool) -> Reply {
         let mut bytes = self.head(Some(self.body.len()));
-        if !request.is_head() && self.status != Status::NotModified {
+        if !request.is_head() && self.status != HttpStatus::NotModified {
             bytes.extend(self.body);
         }
-        Reply { bytes, end: ConnectionEnd::Stays, is_wrong }
+        Reply { bytes, end: ConnectionFate::Stays, is_wrong }
     }
 
     fn without_last_chunk(self) -> Reply {
@@ -344,7 +345,7 @@ impl Answer {
         bytes.extend(format!("{:x}\r\n", self.body.len()).into_bytes());
         bytes.extend(self.body);
         bytes.extend(b"\r\n");
-        Reply { bytes, end: ConnectionEnd::Closes, is_wrong: true }
+        Reply { bytes, end: ConnectionFate::Closes, is_wrong: true }
     }
 }
 

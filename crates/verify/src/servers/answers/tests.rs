@@ -76,9 +76,9 @@ fn error_misbehaviours_have_their_status() {
 #[test]
 fn a_truncated_or_extended_body_has_an_unchanged_head() {
     for (how, expected, end) in [
-        (Misbehaviour::CutShort, &b"01234"[..], ConnectionEnd::Closes),
-        (Misbehaviour::Reset, b"01234", ConnectionEnd::Resets),
-        (Misbehaviour::SilentAfterHead, b"", ConnectionEnd::ClosesAfter(SILENCE_TIME)),
+        (Misbehaviour::CutShort, &b"01234"[..], ConnectionFate::Closes),
+        (Misbehaviour::Reset, b"01234", ConnectionFate::Resets),
+        (Misbehaviour::SilentAfterHead, b"", ConnectionFate::ClosesAfter(SILENCE_TIME)),
     ] {
         let (head, body, reply) = reply_parts(how, "", 0);
         assert!(head.contains("Content-Length: 10\r\n") && reply.is_wrong, "{how:?}: {head}");

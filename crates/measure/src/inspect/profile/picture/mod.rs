@@ -5,7 +5,7 @@
 //! picture, and users pass pictures on.
 
 use super::folded::{FoldedStacks, FrameOrigin};
-use readlab_system::markup::{self, Element, element, words};
+use readlab_system::markup::{self, Element, element, text_element};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Lengths in units of the SVG's view box.
@@ -89,12 +89,12 @@ struct PictureScale {
 
 /// Draws the flame graph. Title and subtitle may contain anything: the drawing escapes them.
 pub fn svg(folded: &FoldedStacks, title: &str, subtitle: &str) -> Result<String, String> {
-    if folded.samples() == 0 {
+    if folded.sample_count() == 0 {
         return Err("no flame graph can be drawn: there are no samples".to_owned());
     }
     let frames = frames(folded);
     let depth = frames.iter().map(|frame| frame.depth).max().unwrap_or(0);
-    let scale = PictureScale { samples: folded.samples(), depth };
+    let scale = PictureScale { samples: folded.sample_count(), depth };
     let height = scale.top(0) + ROW_HEIGHT + MARGIN;
     let seen = frames.iter().filter(|frame| scale.width(frame) >= FRAME_WIDTH_MIN);
     let picture = element("svg")
@@ -104,14 +104,14 @@ pub fn svg(folded: &FoldedStacks, title: &str, subtitle: &str) -> Result<String,
         .set("data-margin", MARGIN)
         .set("data-width", WIDTH - 2.0 * MARGIN)
         .set("data-letter", LETTER_WIDTH)
-        .with(words("title", title))
+        .with(text_element("title", title))
         .with(element("style").verbatim(STYLE))
         .with(element("rect").class("paper").set("width", WIDTH).set("height", height))
-        .with(words("text", title).class("title").set("x", WIDTH / 2.0).set("y", 24))
-        .with(words("text", subtitle).class("subtitle").set("x", WIDTH / 2.0).set("y", 44))
-        .all(buttons())
-        .all(legend())
-        .all(seen.map(|frame| scale.draw_frame(frame)))
+        .with(text_element("text", title).class("title").set("x", WIDTH / 2.0).set("y", 24))
+        .with(text_element("text", subtitle).class("subtitle").set("x", WIDTH / 2.0).set("y", 44))
+        .with_all(buttons())
+        .with_all(legend())
+        .with_all(seen.map(|frame| scale.draw_frame(frame)))
         .with(element("script").verbatim(SCRIPT));
     Ok(markup::picture(picture))
 }
@@ -119,7 +119,7 @@ pub fn svg(folded: &FoldedStacks, title: &str, subtitle: &str) -> Result<String,
 /// The buttons, and the text field that shows the share of samples matched by a search.
 fn buttons() -> [Element; 3] {
     let button = |id, word: &str, x| {
-        words("text", word)
+        text_element("text", word)
             .class("button")
             .set("id", id)
             .set("x", x)
@@ -127,14 +127,18 @@ fn buttons() -> [Element; 3] {
             .set("role", "button")
             .set("tabindex", 0)
     };
-    let found = words("text", "").class("found").set("id", "found").set("x", WIDTH - MARGIN).set("y", 64);
+    let found =
+        text_element("text", "").class("found").set("id", "found").set("x", WIDTH - MARGIN).set("y", 64);
     [button("reset", "Reset zoom", MARGIN), button("search", "Search", MARGIN + 90.0), found]
 }
 
 fn legend() -> impl Iterator<Item = Element> {
     LEGEND.into_iter().flat_map(|(origin, _, word, x)| {
         let square = element("rect").set("x", x).set("y", 55).set("width", 10).set("height", 10);
-        [square.set("fill", fill_colour(origin, word)), words("text", word).set("x", x + 15.0).set("y", 64)]
+        [
+            square.set("fill", fill_colour(origin, word)),
+            text_element("text", word).set("x", x + 15.0).set("y", 64),
+        ]
     })
 }
 
@@ -162,14 +166,14 @@ impl PictureScale {
             .set("width", format!("{width:.1}"))
             .set("height", ROW_HEIGHT - 1.0)
             .set("fill", fill_colour(frame.origin, frame.name));
-        let label = words("text", &label(frame.name, width));
+        let label = text_element("text", &label(frame.name, width));
         element("g")
             .class("frame")
             .set("data-name", frame.name)
             .set("data-first", frame.first_sample)
             .set("data-samples", frame.samples)
             .set("data-depth", frame.depth)
-            .with(words("title", &about))
+            .with(text_element("title", &about))
             .with(rectangle)
             .with(label.set("x", format!("{:.1}", x + 3.0)).set("y", y + 11.5))
     }
@@ -210,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_function_is_as_wide_as_its_samples_under_each_caller() {
-        let folded = folded(&[
+        let folded = folded_stacks(&[
             (&["main", "read", "copy_[k]"], 6),
             (&["main", "read"], 1),
             (&["main", "scan"], 2),
@@ -254,7 +258,7 @@ mod tests {
         }
     }
 
-    fn folded(stacks: &[(&[&str], u64)]) -> FoldedStacks {
+    fn folded_stacks(stacks: &[(&[&str], u64)]) -> FoldedStacks {
         let mut folded = FoldedStacks::default();
         stacks.iter().for_each(|(stack, times)| folded.add(*stack, *times));
         folded
@@ -269,14 +273,14 @@ mod tests {
 
     #[test]
     fn functions_are_drawn_with_their_shares() {
-        let folded = folded(&[(&["wc", "main", "read"], 9), (&["wc", "main"], 1)]);
+        let folded = folded_stacks(&[(&["wc", "main", "read"], 9), (&["wc", "main"], 1)]);
         let text = checked_svg(&folded, "command/wc -l");
         assert!(text.contains("read (9 samples, 90.00%)") && text.contains("command/wc -l"), "{text}");
     }
 
     #[test]
     fn a_frame_is_drawn_over_its_samples_and_above_its_caller() {
-        let text = checked_svg(&folded(&[(&["a"], 1), (&["b", "c"], 3)]), "t");
+        let text = checked_svg(&folded_stacks(&[(&["a"], 1), (&["b", "c"], 3)]), "t");
         let document = roxmltree::Document::parse(&text).unwrap();
         let place = |name: &str| {
             let is_it = |node: &roxmltree::Node| node.attribute("data-name") == Some(name);
@@ -290,7 +294,7 @@ mod tests {
 
     #[test]
     fn frames_too_narrow_to_be_seen_are_left_out() {
-        let text = checked_svg(&folded(&[(&["wide"], 100_000), (&["narrow"], 1)]), "t");
+        let text = checked_svg(&folded_stacks(&[(&["wide"], 100_000), (&["narrow"], 1)]), "t");
         assert!(text.contains("wide") && !text.contains("narrow"), "{text}");
     }
 
@@ -304,7 +308,7 @@ mod tests {
     #[test]
     fn hostile_names_stay_text() {
         let hostile = "</title><script>alert(1)</script><![CDATA[ \"'&\u{1b}\u{0}\u{ffff};x 3 4";
-        let text = checked_svg(&folded(&[(&[hostile, hostile], 3)]), "]]></script><b onload='x'>");
+        let text = checked_svg(&folded_stacks(&[(&[hostile, hostile], 3)]), "]]></script><b onload='x'>");
         assert!(!text.contains("<script>alert") && !text.contains("<b "), "{text}");
         assert!(text.contains("(3 samples, 100.00%)"), "{text}");
     }

@@ -9,8 +9,8 @@ use readlab_model::units::{Bytes, Nanos, Throughput};
 /// A check returns no finding, one finding, or several.
 type MachineCheck = fn(&CheckupFacts) -> Vec<Finding>;
 
-/// Share of a processor from which another process disturbs. Idle shells, editors and daemons use
-/// less.
+/// Smallest share of a processor that makes another process a disturbance. Idle shells, editors and
+/// daemons use less.
 const BUSY_PROCESSOR_SHARE: f64 = 0.1;
 /// Load per processor above which the machine counts as busy.
 const BUSY_LOAD_PER_CPU: f64 = 0.25;
@@ -20,7 +20,7 @@ const NAMED_PROCESSES_MAX: usize = 3;
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
 pub(super) const ALL_CHECKS: [MachineCheck; 24] = [
-    check_other_lab,
+    check_other_readlab,
     check_busy_processes,
     check_high_load,
     check_proactive_reclaim,
@@ -41,7 +41,7 @@ pub(super) const ALL_CHECKS: [MachineCheck; 24] = [
     check_right_to_drop_caches,
     check_right_to_bound_memory,
     check_residency_count_support,
-    check_ring_support,
+    check_io_uring_support,
     check_unknown_turbo,
     check_target_cautions,
 ];
@@ -72,7 +72,7 @@ fn finding(
     }]
 }
 
-fn check_other_lab(facts: &CheckupFacts) -> Vec<Finding> {
+fn check_other_readlab(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(lab) = facts.busy_processes.iter().find(|process| process.name == env!("CARGO_PKG_NAME")) else {
         return Vec::new();
     };
@@ -83,14 +83,17 @@ fn check_other_lab(facts: &CheckupFacts) -> Vec<Finding> {
 }
 
 fn check_busy_processes(facts: &CheckupFacts) -> Vec<Finding> {
-    let busy: Vec<&BusyProcess> =
-        facts.busy_processes.iter().filter(|process| process.processors >= BUSY_PROCESSOR_SHARE).collect();
+    let busy: Vec<&BusyProcess> = facts
+        .busy_processes
+        .iter()
+        .filter(|process| process.processors_used >= BUSY_PROCESSOR_SHARE)
+        .collect();
     let named = busy.iter().take(NAMED_PROCESSES_MAX).map(|process| {
         format!(
             "{} (process {}: {:.0} % of a processor)",
             process.name,
             process.pid,
-            process.processors * 100.0
+            process.processors_used * 100.0
         )
     });
     let named: Vec<String> = named.collect();
@@ -110,7 +113,7 @@ fn check_busy_processes(facts: &CheckupFacts) -> Vec<Finding> {
 }
 
 fn check_high_load(facts: &CheckupFacts) -> Vec<Finding> {
-    let cpus = facts.machine.cpus.max(1);
+    let cpus = facts.machine.cpu_count.max(1);
     match facts.machine.load_1min {
         Some(load) if load >= BUSY_LOAD_PER_CPU * cpus as f64 => {
             let why = "over the last minute other work waited for processors; rounds will differ more than they must";
@@ -128,7 +131,7 @@ fn check_high_load(facts: &CheckupFacts) -> Vec<Finding> {
 }
 
 fn check_proactive_reclaim(facts: &CheckupFacts) -> Vec<Finding> {
-    if !facts.machine.proactive_reclaim {
+    if !facts.machine.has_proactive_reclaim {
         return Vec::new();
     }
     let why = "the kernel takes pages that were not used for a while out of the cache: a warm file does not stay warm";
@@ -156,7 +159,7 @@ fn check_frequency_governor(facts: &CheckupFacts) -> Vec<Finding> {
 }
 
 fn check_turbo_state(facts: &CheckupFacts) -> Vec<Finding> {
-    match facts.machine.turbo {
+    match facts.machine.is_turbo_allowed {
         Some(true) => {
             let why = "a processor runs faster while it is cool and its neighbours rest: rounds drift with the warmth";
             let mend = "as root, while measuring: echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo; \
@@ -169,7 +172,7 @@ fn check_turbo_state(facts: &CheckupFacts) -> Vec<Finding> {
 }
 
 fn check_single_processor(facts: &CheckupFacts) -> Vec<Finding> {
-    if facts.machine.cpus != 1 {
+    if facts.machine.cpu_count != 1 {
         return Vec::new();
     }
     let why = "the lab, the reader and the kernel's workers take turns on it, and methods with threads gain nothing";
@@ -189,7 +192,7 @@ fn check_clock_precision(facts: &CheckupFacts) -> Vec<Finding> {
 }
 
 fn check_processor_quota(facts: &CheckupFacts) -> Vec<Finding> {
-    let Some(quota) = facts.machine.quota() else { return Vec::new() };
+    let Some(quota) = facts.machine.effective_cpu_quota() else { return Vec::new() };
     let why = "a reader that has used its share of a period is stopped until the next, and its time includes the wait";
     let mend =
         "measure where cpu.max (cpu.cfs_quota_us) of this control group and of those around it has no quota";
@@ -220,7 +223,7 @@ fn check_short_read_ahead(facts: &CheckupFacts) -> Vec<Finding> {
     let why = "readers through the page cache wait for the device again and again, because the kernel fetches few bytes at a time";
     let mend = format!("as root: {}", ahead.command_to_set_default());
     limiting_finding(
-        format!("read-ahead of {} ({})", Bytes(ahead.bytes).binary(), ahead.setting),
+        format!("read-ahead of {} ({})", Bytes(ahead.bytes).binary_text(), ahead.setting_path),
         why,
         Some(&mend),
     )
@@ -234,7 +237,7 @@ fn check_too_big_for_memory(facts: &CheckupFacts) -> Vec<Finding> {
     if target.size_bytes <= room {
         return Vec::new();
     }
-    let (size, room) = (Bytes(target.size_bytes).binary(), Bytes(room).binary());
+    let (size, room) = (Bytes(target.size_bytes).binary_text(), Bytes(room).binary_text());
     let why =
         "it cannot be in the cache as a whole: warm samples will be refused, only cold ones can be proven";
     spoiling_finding(
@@ -250,11 +253,11 @@ fn check_memory_limit(facts: &CheckupFacts) -> Vec<Finding> {
         return Vec::new();
     };
     let why = "the page cache counts in it: files near this size are evicted while they are read";
-    limiting_finding(format!("this control group may use {}", Bytes(limit).binary()), why, None)
+    limiting_finding(format!("this control group may use {}", Bytes(limit).binary_text()), why, None)
 }
 
 fn check_swap_use(facts: &CheckupFacts) -> Vec<Finding> {
-    if !facts.machine.swap {
+    if !facts.machine.has_swap {
         return Vec::new();
     }
     let why = "buffers of a waiting reader may be written out, and come back inside its window";
@@ -348,8 +351,8 @@ fn check_residency_count_support(facts: &CheckupFacts) -> Vec<Finding> {
     )
 }
 
-fn check_ring_support(facts: &CheckupFacts) -> Vec<Finding> {
-    let Some(reason) = &facts.machine.io_uring_refused else { return Vec::new() };
+fn check_io_uring_support(facts: &CheckupFacts) -> Vec<Finding> {
+    let Some(reason) = &facts.machine.io_uring_refusal else { return Vec::new() };
     let why = "methods on io_uring are unavailable; all others run";
     limiting_finding(format!("io_uring: {reason}"), why, Some("as root: sysctl kernel.io_uring_disabled=0"))
 }

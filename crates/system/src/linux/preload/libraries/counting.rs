@@ -2,8 +2,8 @@
 //! calls of the allocator and of Swift's reference counting in a page that the lab shares.
 //!
 //! The library is not part of the lab's crate: `build.rs` compiles this file separately, with
-//! `core` alone, and the lab embeds the result. The page has the layout of `counts::preload::Page`;
-//! both sides name its slots in the same order. Child processes inherit the variables and count
+//! `core` alone, and the lab embeds the result. The module `counts` of the crate `measure` reads the
+//! page, and has the indices of the same slots. Child processes inherit the variables and count
 //! into the same page. Calls that arrive before the C library's functions are found, such as calls
 //! made by the search itself, are served from a small arena that is never freed.
 //!

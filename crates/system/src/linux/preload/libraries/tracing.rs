@@ -2,8 +2,8 @@
 //! every read call and mapping of one file through the C library, in pages that the lab shares.
 //!
 //! The library is not part of the lab's crate: `build.rs` compiles this file separately, with
-//! `core` alone, and the lab embeds the result. The pages have the layout of `trace::pages`; both
-//! sides use the same names. Only the call itself is between two readings of the clock; the file
+//! `core` alone, and the lab embeds the result. The module `inspect::trace` of the crate `measure`
+//! reads the pages. Only the call itself is between two readings of the clock; the file
 //! and the offset are determined before. Child processes inherit the variable and write into the
 //! same pages. A program that is linked statically or makes system calls itself is not traced.
 #![no_std]
@@ -29,6 +29,7 @@ mod head {
     pub const COUNT: usize = 8;
 }
 
+/// Indices of the words of one call.
 mod call {
     /// The function that was called: its number in `trace::CallKind` plus one. Written last.
     pub const KIND: usize = 0;
@@ -40,7 +41,7 @@ mod call {
     /// Offset in the file.
     pub const OFFSET: usize = 4;
     pub const REQUESTED: usize = 5;
-    /// The call's result: bytes, or a negative number.
+    /// The call's result: bytes, or a negative number if it failed; for mmap, the address.
     pub const GOT: usize = 6;
     pub const COUNT: usize = 8;
 }

@@ -1,4 +1,5 @@
-//! Servers for tests, with one thread for one connection, and authorities for their certificates.
+//! Servers for tests, each with one thread that serves one connection, and the authorities that issue
+//! their certificates.
 
 use super::super::{Client, Trust};
 use crate::target::url::Url;
@@ -36,8 +37,8 @@ pub(super) enum ConnectionEnd {
 
 pub(super) struct Server {
     pub(super) url: Url,
-    /// The head of the request that the server received.
-    pub(super) request: Receiver<String>,
+    /// Receives the head of the request that the server got; closed if it got none.
+    pub(super) request_heads: Receiver<String>,
 }
 
 impl Authority {
@@ -59,7 +60,7 @@ impl Authority {
         client
     }
 
-    /// A server whose certificate is the authority's own.
+    /// The identity of a server whose certificate is the authority's own.
     pub(super) fn own_identity(&self) -> ServerIdentity {
         ServerIdentity::new(&self.certificate, self.issuer.key(), rustls::ALL_VERSIONS)
     }
@@ -98,7 +99,11 @@ impl ServerIdentity {
 }
 
 /// A URL with this scheme and host at a new port. A thread handles the next connection to it.
-pub(super) fn listening(scheme: &str, host: &str, conduct: impl FnOnce(TcpStream) + Send + 'static) -> Url {
+pub(super) fn start_listener(
+    scheme: &str,
+    host: &str,
+    conduct: impl FnOnce(TcpStream) + Send + 'static,
+) -> Url {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || conduct(listener.accept().unwrap().0));
@@ -118,7 +123,7 @@ impl Server {
     ) -> Server {
         let (sender, request) = channel();
         let (config, answer) = (Arc::clone(&identity.0), answer.to_owned());
-        let url = listening("https", host, move |client| {
+        let url = start_listener("https", host, move |client| {
             let tls = ServerConnection::new(config).unwrap();
             let mut stream = StreamOwned::new(tls, client);
             // A client that rejects the certificate sends no request.
@@ -130,20 +135,20 @@ impl Server {
             }
             let _ = stream.flush();
         });
-        Server { url, request }
+        Server { url, request_heads: request }
     }
 
     pub(super) fn plain(scheme: &str, answer: &str) -> Server {
         let (sender, request) = channel();
         let answer = answer.to_owned();
-        let url = listening(scheme, HOST, move |mut client| {
+        let url = start_listener(scheme, HOST, move |mut client| {
             // The first bytes of a handshake are not an HTTP head, but are answered too.
             let mut first = [0; 4096];
             let count = client.read(&mut first).unwrap();
             let _ = sender.send(String::from_utf8_lossy(&first[..count]).into_owned());
             let _ = client.write_all(answer.as_bytes());
         });
-        Server { url, request }
+        Server { url, request_heads: request }
     }
 }
 

@@ -5,7 +5,7 @@ mod https_server;
 use super::{CertificateFault, Client, HttpError, RequestVerb};
 use crate::target::url::Url;
 use ConnectionEnd::{Abrupt, Announced};
-use https_server::{Authority, CURRENT_YEARS, ConnectionEnd, HOST, Server, listening};
+use https_server::{Authority, CURRENT_YEARS, ConnectionEnd, HOST, Server, start_listener};
 use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -21,7 +21,7 @@ fn request_error(client: &Client, url: &Url) -> HttpError {
     get_body(client, url).unwrap_err()
 }
 
-fn with_fields(fields: &str, body: &str) -> String {
+fn ok_response(fields: &str, body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\n{fields}\r\n{body}")
 }
 
@@ -30,14 +30,14 @@ fn header_fields_and_body_are_received_over_every_version_of_tls() {
     let authority = Authority::new("one");
     let client = authority.client();
     let body = "line\n".repeat(50_000);
-    let answer = with_fields("Content-Length: 250000\r\nETag: \"e\"\r\n", &body);
+    let answer = ok_response("Content-Length: 250000\r\nETag: \"e\"\r\n", &body);
     for version in rustls::ALL_VERSIONS {
         let identity = authority.identity_of_versions(HOST, CURRENT_YEARS, &[version]);
         let server = Server::encrypted(&identity, &answer, Announced);
         assert_eq!(get_body(&client, &server.url).unwrap(), body, "{version:?}");
     }
     let identity = authority.identity("localhost", CURRENT_YEARS);
-    let server = Server::encrypted_at("localhost", &identity, &with_fields("ETag: \"e\"\r\n", ""), Announced);
+    let server = Server::encrypted_at("localhost", &identity, &ok_response("ETag: \"e\"\r\n", ""), Announced);
     let response = client.ask(RequestVerb::Head, &server.url, &[], &|| Ok(())).unwrap();
     assert_eq!(response.field("etag"), Some("\"e\""));
 }
@@ -46,10 +46,10 @@ fn header_fields_and_body_are_received_over_every_version_of_tls() {
 fn a_request_has_the_fields_of_its_caller_and_values_cannot_inject_fields() {
     let authority = Authority::new("one");
     let (client, identity) = (authority.client(), authority.identity(HOST, CURRENT_YEARS));
-    let server = Server::encrypted(&identity, &with_fields("", ""), Announced);
+    let server = Server::encrypted(&identity, &ok_response("", ""), Announced);
     let fields = [("If-Match", "\"e\""), ("X-Other", "1")];
     client.ask(RequestVerb::Head, &server.url, &fields, &|| Ok(())).unwrap();
-    let head = server.request.recv().unwrap();
+    let head = server.request_heads.recv().unwrap();
     assert!(head.starts_with("HEAD /f?a=b HTTP/1.1\r\nHost: 127.0.0.1:"), "{head}");
     for field in ["If-Match: \"e\"", "X-Other: 1", "Accept-Encoding: identity", "Connection: close"] {
         assert!(head.contains(&format!("\r\n{field}\r\n")), "{head}");
@@ -62,10 +62,10 @@ fn a_request_has_the_fields_of_its_caller_and_values_cannot_inject_fields() {
 
 #[test]
 fn a_body_is_complete_only_if_its_own_end_was_received() {
-    let length = |body| with_fields("Content-Length: 5\r\n", body);
+    let length = |body| ok_response("Content-Length: 5\r\n", body);
     let cut_in_chunk = "the connection ended after 3 bytes, before the end of the chunked body";
     let cut_after_chunk = "the connection ended after 2 bytes, before the end of the chunked body";
-    let chunked = |body| with_fields("Transfer-Encoding: chunked\r\n", body);
+    let chunked = |body| ok_response("Transfer-Encoding: chunked\r\n", body);
     let authority = Authority::new("one");
     let (client, identity) = (authority.client(), authority.identity(HOST, CURRENT_YEARS));
     let cases = [
@@ -80,9 +80,9 @@ fn a_body_is_complete_only_if_its_own_end_was_received() {
         (chunked("2\r\nhe\r\n3\r\nl"), Abrupt, cut_in_chunk),
         (chunked("2\r\nhe\r\n3"), Abrupt, cut_after_chunk),
         (chunked("2\r\nhe\r\n0\r\nT: x\r\n"), Abrupt, cut_after_chunk),
-        (with_fields("", "hello"), Announced, "hello"),
+        (ok_response("", "hello"), Announced, "hello"),
         (
-            with_fields("", "hello"),
+            ok_response("", "hello"),
             Abrupt,
             "the encrypted connection ended after 5 bytes without notice: perhaps before the end",
         ),
@@ -107,7 +107,7 @@ fn certificate_fault(client: &Client, server: &Server) -> CertificateFault {
 #[test]
 fn invalid_certificates_are_rejected_with_their_fault_before_a_request_is_sent() {
     let [authority, other, namesake] = ["one", "other", "one"].map(Authority::new);
-    let answer = with_fields("Content-Length: 0\r\n", "");
+    let answer = ok_response("Content-Length: 0\r\n", "");
     for (client, host, years, expected) in [
         (authority.client(), HOST, 2000..=2001, CertificateFault::Expired),
         (authority.client(), HOST, 3000..=4000, CertificateFault::NotYetValid),
@@ -118,7 +118,7 @@ fn invalid_certificates_are_rejected_with_their_fault_before_a_request_is_sent()
     ] {
         let server = Server::encrypted(&authority.identity(host, years), &answer, Announced);
         assert_eq!(certificate_fault(&client, &server), expected);
-        assert!(server.request.recv().is_err(), "nothing was requested");
+        assert!(server.request_heads.recv().is_err(), "nothing was requested");
     }
     let server = Server::encrypted(&authority.own_identity(), &answer, Announced);
     assert_eq!(certificate_fault(&authority.client(), &server), CertificateFault::IsAuthority);
@@ -128,7 +128,7 @@ fn invalid_certificates_are_rejected_with_their_fault_before_a_request_is_sent()
 fn an_unknown_authority_is_not_trusted_by_the_system() {
     let server = Server::encrypted(
         &Authority::new("one").identity(HOST, CURRENT_YEARS),
-        &with_fields("", ""),
+        &ok_response("", ""),
         Announced,
     );
     match request_error(&Client::default(), &server.url) {
@@ -137,7 +137,7 @@ fn an_unknown_authority_is_not_trusted_by_the_system() {
         HttpError::Trust(error) => assert!(error.to_string().contains("--cacert"), "{error}"),
         other => panic!("{other}"),
     }
-    assert!(server.request.recv().is_err(), "nothing was requested");
+    assert!(server.request_heads.recv().is_err(), "nothing was requested");
 }
 
 #[test]
@@ -145,16 +145,16 @@ fn an_unencrypted_port_is_rejected_for_an_https_url() {
     let client = Authority::new("one").client();
     let server = Server::plain("https", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     assert!(matches!(request_error(&client, &server.url), HttpError::NotEncrypted));
-    let hello = server.request.recv().unwrap();
+    let hello = server.request_heads.recv().unwrap();
     assert!(!hello.contains("GET"), "no request came without encryption: {hello:?}");
-    let closing = listening("https", HOST, |mut client| drop(client.read(&mut [0; 4096])));
+    let closing = start_listener("https", HOST, |mut client| drop(client.read(&mut [0; 4096])));
     let closed = request_error(&client, &closing).to_string();
     assert!(closed.starts_with("no encrypted connection: "), "{closed}");
 }
 
 /// A server that receives the first bytes of a handshake and then runs `and_then`.
 fn server_in_handshake(and_then: impl FnOnce(TcpStream) + Send + 'static) -> Url {
-    listening("https", HOST, move |mut client| {
+    start_listener("https", HOST, move |mut client| {
         let _ = client.read(&mut [0; 4096]);
         and_then(client);
     })
@@ -206,7 +206,7 @@ fn a_redirect_to_encryption_is_not_followed_and_shows_no_secret() {
 #[test]
 fn content_in_another_encoding_is_refused() {
     let with = |fields: &str| {
-        let answer = with_fields(&format!("{fields}Content-Length: 5\r\n"), "hello");
+        let answer = ok_response(&format!("{fields}Content-Length: 5\r\n"), "hello");
         get_body(&Client::default(), &Server::plain("http", &answer).url).map_err(|error| error.to_string())
     };
     for fields in ["", "Content-Encoding: identity\r\n", "content-encoding: Identity, \r\n"] {

@@ -12,7 +12,7 @@ use super::profiles::Profile;
 use super::store::Store;
 use super::surroundings::Surroundings;
 use jiff::Timestamp;
-use readlab_model::target::{ServerOptions, Style};
+use readlab_model::target::{BucketStyle, ServerOptions};
 use readlab_system::terminal::printable::display_path;
 use readlab_system::terminal::printable::printable;
 use serde::Deserialize;
@@ -64,9 +64,9 @@ impl Store {
         let settings = Settings { surroundings, profile: Profile::selected(surroundings)? };
         let region = settings.region()?;
         let given = settings.endpoint(options)?;
-        let default = if given.is_some() { Style::Path } else { Style::Virtual };
+        let default = if given.is_some() { BucketStyle::Path } else { BucketStyle::Virtual };
         let style = settings.style()?.unwrap_or(default);
-        let unsigned = options.unsigned || settings.is_variable_true("AWS_NO_SIGN_REQUEST");
+        let unsigned = options.is_unsigned || settings.is_variable_true("AWS_NO_SIGN_REQUEST");
         let credentials = if unsigned { None } else { Some(settings.credentials()?) };
         let endpoint = match given {
             Some(endpoint) => endpoint,
@@ -134,13 +134,13 @@ impl Settings<'_> {
         }
     }
 
-    /// How requests name the bucket; `None` if the profile does not specify it.
-    fn style(&self) -> Result<Option<Style>, ConfigError> {
+    /// How requests name the bucket; `None` if the profile leaves it to the endpoint.
+    fn style(&self) -> Result<Option<BucketStyle>, ConfigError> {
         let Some(value) = self.profile.s3_value("addressing_style") else { return Ok(None) };
         match value.as_str() {
             "auto" => Ok(None),
-            "path" => Ok(Some(Style::Path)),
-            "virtual" => Ok(Some(Style::Virtual)),
+            "path" => Ok(Some(BucketStyle::Path)),
+            "virtual" => Ok(Some(BucketStyle::Virtual)),
             _ => Err(ConfigError::InvalidValue { setting: "addressing_style", value }),
         }
     }
@@ -181,7 +181,7 @@ impl Settings<'_> {
         credentials.session_token = self.variable("AWS_SESSION_TOKEN").as_deref().map(Secret::new);
         // `aws configure export-credentials` sets this variable.
         let expires = self.variable("AWS_CREDENTIAL_EXPIRATION");
-        credentials.expires = expires.and_then(|time| time.parse().ok());
+        credentials.expires_at = expires.and_then(|time| time.parse().ok());
         self.check_not_expired(credentials).map(Some)
     }
 
@@ -220,12 +220,12 @@ impl Settings<'_> {
             printed.ok_or_else(|| failed("it did not print credentials in version 1".to_owned()))?;
         let mut credentials = Credentials::new(&printed.access_key_id, &printed.secret_access_key);
         credentials.session_token = printed.session_token.as_deref().map(Secret::new);
-        credentials.expires = printed.expiration.and_then(|time| time.parse().ok());
+        credentials.expires_at = printed.expiration.and_then(|time| time.parse().ok());
         self.check_not_expired(credentials)
     }
 
     fn check_not_expired(&self, credentials: Credentials) -> Result<Credentials, ConfigError> {
-        match credentials.expires {
+        match credentials.expires_at {
             Some(expires) if expires <= self.surroundings.now() => Err(ConfigError::Expired(expires)),
             _ => Ok(credentials),
         }

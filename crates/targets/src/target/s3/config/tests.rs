@@ -43,11 +43,11 @@ impl TestSurroundings {
         self
     }
 
-    fn with_config(self, text: &str) -> TestSurroundings {
+    fn with_config_file(self, text: &str) -> TestSurroundings {
         self.with_file("/home/u/.aws/config", text)
     }
 
-    fn with_keys(self, text: &str) -> TestSurroundings {
+    fn with_credentials_file(self, text: &str) -> TestSurroundings {
         self.with_file("/home/u/.aws/credentials", text)
     }
 
@@ -111,7 +111,7 @@ impl Surroundings for TestSurroundings {
 fn a_key_without_settings_means_us_east_1_and_virtual_hosts() {
     let store = TestSurroundings::with_key().store();
     assert_eq!(store.endpoint.to_string(), "https://s3.us-east-1.amazonaws.com");
-    assert_eq!((store.region.as_str(), store.style), ("us-east-1", Style::Virtual));
+    assert_eq!((store.region.as_str(), store.style), ("us-east-1", BucketStyle::Virtual));
     let credentials = store.credentials.unwrap();
     assert_eq!((credentials.access_key.as_str(), credentials.secret.reveal()), ("the-key", "the-secret"));
     assert_eq!(credentials.session_token, None);
@@ -122,8 +122,8 @@ fn environment_variables_take_precedence_over_files() {
     let config = "[default]\nregion = eu-west-1\nendpoint_url = http://of-profile\n";
     let made = || {
         TestSurroundings::with_key()
-            .with_config(config)
-            .with_keys("[default]\naws_access_key_id=k\naws_secret_access_key=s\n")
+            .with_config_file(config)
+            .with_credentials_file("[default]\naws_access_key_id=k\naws_secret_access_key=s\n")
     };
     assert_eq!(made().store().region, "eu-west-1");
     assert_eq!(made().with_variable("AWS_DEFAULT_REGION", "eu-west-2").store().region, "eu-west-2");
@@ -145,8 +145,8 @@ fn endpoint_settings_have_their_documented_precedence() {
                   [services here]\ns3 =\n  endpoint_url = http://of-services\n\
                   [services other]\ns3 =\n  endpoint_url = http://other\n";
     let without = config.replacen("services = here\n", "", 1);
-    assert_eq!(TestSurroundings::with_key().with_config(&without).endpoint(), "http://of-profile");
-    let made = || TestSurroundings::with_key().with_config(config);
+    assert_eq!(TestSurroundings::with_key().with_config_file(&without).endpoint(), "http://of-profile");
+    let made = || TestSurroundings::with_key().with_config_file(config);
     assert_eq!(made().endpoint(), "http://of-services");
     let all = made().with_variable("AWS_ENDPOINT_URL", "http://for-all");
     assert_eq!(all.endpoint(), "http://for-all");
@@ -167,17 +167,17 @@ fn endpoint_settings_have_their_documented_precedence() {
 #[test]
 fn the_addressing_style_follows_the_endpoint_unless_it_is_configured() {
     let endpoint = || TestSurroundings::with_key().with_variable("AWS_ENDPOINT_URL_S3", "http://host");
-    assert_eq!(endpoint().store().style, Style::Path);
+    assert_eq!(endpoint().store().style, BucketStyle::Path);
     let config = |style: &str| {
         format!("[default]\ns3 =\n    max_queue_size = 5\n    addressing_style = {style}\nregion = a\n")
     };
-    assert_eq!(endpoint().with_config(&config("virtual")).store().style, Style::Virtual);
-    assert_eq!(endpoint().with_config(&config("auto")).store().style, Style::Path);
-    let path = TestSurroundings::with_key().with_config(&config("path")).store();
-    assert_eq!((path.style, path.region.as_str()), (Style::Path, "a"));
+    assert_eq!(endpoint().with_config_file(&config("virtual")).store().style, BucketStyle::Virtual);
+    assert_eq!(endpoint().with_config_file(&config("auto")).store().style, BucketStyle::Path);
+    let path = TestSurroundings::with_key().with_config_file(&config("path")).store();
+    assert_eq!((path.style, path.region.as_str()), (BucketStyle::Path, "a"));
     assert!(
         TestSurroundings::with_key()
-            .with_config(&config("host"))
+            .with_config_file(&config("host"))
             .error()
             .contains("addressing_style: 'host'")
     );
@@ -189,16 +189,16 @@ fn a_profile_combines_the_sections_of_both_files() {
                   [profile work]\nregion=of-work ; kept as it is\n[profile \"two words\"]\nregion = of-two\n";
     let keys = "[default]\naws_access_key_id = d\naws_secret_access_key = ds\n\
                 [work]\naws_access_key_id = w\naws_secret_access_key = w/+=#;s\naws_session_token = wt==\n";
-    let made = || TestSurroundings::with_home().with_config(config).with_keys(keys);
+    let made = || TestSurroundings::with_home().with_config_file(config).with_credentials_file(keys);
     assert_eq!((made().access_key(), made().store().region), ("d".to_owned(), "of-default".to_owned()));
     let work = made()
-        .with_config(&config.replace(" ; kept as it is", ""))
+        .with_config_file(&config.replace(" ; kept as it is", ""))
         .with_variable("AWS_PROFILE", "work")
         .store();
     let credentials = work.credentials.unwrap();
     assert_eq!((work.region.as_str(), credentials.secret.reveal()), ("of-work", "w/+=#;s"));
     assert_eq!(credentials.session_token.unwrap().reveal(), "wt==");
-    let two = TestSurroundings::with_key().with_config(config).with_variable("AWS_PROFILE", "two words");
+    let two = TestSurroundings::with_key().with_config_file(config).with_variable("AWS_PROFILE", "two words");
     assert_eq!(two.store().region, "of-two");
     assert_eq!(
         made().with_variable("AWS_PROFILE", "none").error(),
@@ -211,16 +211,18 @@ fn a_profile_combines_the_sections_of_both_files() {
 #[test]
 fn the_credentials_file_takes_precedence_over_the_config_file() {
     let one = "[default]\naws_access_key_id = one\naws_secret_access_key = s\n";
-    let made = TestSurroundings::with_home().with_config(one).with_keys(&one.replace("one", "other"));
+    let made = TestSurroundings::with_home()
+        .with_config_file(one)
+        .with_credentials_file(&one.replace("one", "other"));
     assert_eq!(made.access_key(), "other");
-    assert_eq!(TestSurroundings::with_home().with_config(one).access_key(), "one");
+    assert_eq!(TestSurroundings::with_home().with_config_file(one).access_key(), "one");
 }
 
 #[test]
 fn profile_names_are_case_sensitive_and_settings_before_sections_are_ignored() {
     let config =
         "region = of-no-profile\n[profile Work]\nregion = of-upper\n[profile work]\nregion = of-lower\n";
-    let region = |made: TestSurroundings| made.with_config(config).store().region;
+    let region = |made: TestSurroundings| made.with_config_file(config).store().region;
     assert_eq!(region(TestSurroundings::with_key().with_variable("AWS_PROFILE", "Work")), "of-upper");
     assert_eq!(region(TestSurroundings::with_key().with_variable("AWS_PROFILE", "work")), "of-lower");
     assert_eq!(region(TestSurroundings::with_key()), "us-east-1");
@@ -239,7 +241,8 @@ fn environment_variables_move_the_files_and_missing_files_are_empty() {
     let mut denied = TestSurroundings::with_key();
     denied.files.insert("/home/u/.aws/config", Err(io::ErrorKind::PermissionDenied));
     assert!(denied.error().starts_with("/home/u/.aws/config: permission denied"));
-    let broken = TestSurroundings::with_key().with_keys("[default\naws_secret_access_key = the-secret\n");
+    let broken =
+        TestSurroundings::with_key().with_credentials_file("[default\naws_secret_access_key = the-secret\n");
     assert!(broken.error().starts_with("/home/u/.aws/credentials: not a file of sections"));
 }
 
@@ -250,7 +253,7 @@ fn a_key_without_its_secret_is_an_error() {
     let keys = "[default]\naws_secret_access_key = the-secret\n";
     assert!(
         TestSurroundings::with_home()
-            .with_keys(keys)
+            .with_credentials_file(keys)
             .error()
             .contains("the profile 'default': an access key")
     );
@@ -259,7 +262,8 @@ fn a_key_without_its_secret_is_an_error() {
 #[test]
 fn keys_from_other_services_are_rejected_with_the_command_that_exports_them() {
     for setting in ["role_arn = arn", "sso_session = s", "sso_start_url = u", "web_identity_token_file = f"] {
-        let error = TestSurroundings::with_home().with_config(&format!("[default]\n{setting}\n")).error();
+        let error =
+            TestSurroundings::with_home().with_config_file(&format!("[default]\n{setting}\n")).error();
         assert!(error.contains("aws configure export-credentials --format env"), "{error}");
         assert!(error.starts_with(setting.split(' ').next().unwrap()), "{error}");
     }
@@ -268,7 +272,7 @@ fn keys_from_other_services_are_rejected_with_the_command_that_exports_them() {
     }
     let role = "[default]\nrole_arn = arn\n";
     assert_eq!(
-        TestSurroundings::with_key().with_config(role).access_key(),
+        TestSurroundings::with_key().with_config_file(role).access_key(),
         "the-key",
         "variables come first"
     );
@@ -285,7 +289,7 @@ fn without_keys_the_error_names_the_searched_sources_and_public_objects_need_no_
     assert!(
         TestSurroundings::with_key().with_variable("AWS_NO_SIGN_REQUEST", "no").store().credentials.is_some()
     );
-    let options = ServerOptions { unsigned: true, ..ServerOptions::default() };
+    let options = ServerOptions { is_unsigned: true, ..ServerOptions::default() };
     assert_eq!(
         Store::from_configuration(&options, &TestSurroundings::with_home()).unwrap().credentials,
         None
@@ -301,19 +305,20 @@ fn credential_process_provides_the_keys() {
             "{{\"Version\":1,\n \"AccessKeyId\":\"k\",\"SecretAccessKey\":\"the-secret\",\"SessionToken\":\"t\",\"Expiration\":\"{expires}\"}}"
         )
     };
-    let made = |output: &str| TestSurroundings::with_home().with_config(CONFIG).with_program(LINE, output);
+    let made =
+        |output: &str| TestSurroundings::with_home().with_config_file(CONFIG).with_program(LINE, output);
     let credentials = made(&json("2025-01-01T12:00:01Z")).store().credentials.unwrap();
     assert_eq!((credentials.access_key.as_str(), credentials.session_token.unwrap().reveal()), ("k", "t"));
-    assert!(credentials.expires.is_some());
+    assert!(credentials.expires_at.is_some());
     let forever = "{\"Version\":1,\"AccessKeyId\":\"k\",\"SecretAccessKey\":\"s\"}";
-    assert_eq!(made(forever).store().credentials.unwrap().expires, None);
+    assert_eq!(made(forever).store().credentials.unwrap().expires_at, None);
     assert!(made(&json("2025-01-01T12:00:00+00:00")).error().contains("expired at 2025-01-01T12:00:00Z"));
     let wrong = "{\"Version\":\"the-secret\",\"AccessKeyId\":\"the-key\",\"SecretAccessKey\":\"s\"}";
     for wrong in ["", "the-secret", wrong, &forever.replace('1', "2")] {
         assert!(made(wrong).error().contains("did not print credentials in version 1"), "{wrong}");
     }
     let absent = TestSurroundings::with_home()
-        .with_config("[default]\ncredential_process = /opt/the-program --secret the-secret\n");
+        .with_config_file("[default]\ncredential_process = /opt/the-program --secret the-secret\n");
     assert!(absent.error().starts_with("credential_process of the profile 'default': "));
 }
 
@@ -322,7 +327,7 @@ fn the_configuration_files_and_the_program_are_checked_before_the_program_runs()
     let line = |program: &str| format!("[default]\ncredential_process = {program} x\n");
     let config = ".aws/config";
     for (program, checked) in [("/opt/keys", &[config, "/opt/keys"][..]), ("keys", &[config][..])] {
-        let surroundings = TestSurroundings::with_home().with_config(&line(program));
+        let surroundings = TestSurroundings::with_home().with_config_file(&line(program));
         surroundings.error();
         let home = Path::new("/home/u");
         assert_eq!(
@@ -339,18 +344,20 @@ fn the_configuration_files_and_the_program_are_checked_before_the_program_runs()
         let line = line(&program.replace("{}", script.to_str().unwrap()));
         let surroundings = TestSurroundings {
             distrusted: Some(script.clone()),
-            ..TestSurroundings::with_home().with_config(&line)
+            ..TestSurroundings::with_home().with_config_file(&line)
         };
         assert_eq!(surroundings.error().contains("every user may write there"), !is_run, "{program}");
         assert_eq!(surroundings.has_run.get(), is_run, "{program}");
     }
-    let both = TestSurroundings::with_home().with_config("[default]\nregion = x\n").with_keys(&line("keys"));
+    let both = TestSurroundings::with_home()
+        .with_config_file("[default]\nregion = x\n")
+        .with_credentials_file(&line("keys"));
     both.error();
     assert_eq!(
         *both.checked.borrow(),
         ["config", "credentials"].map(|it| Path::new("/home/u/.aws").join(it))
     );
-    let signed = TestSurroundings::with_key().with_config(&line("keys"));
+    let signed = TestSurroundings::with_key().with_config_file(&line("keys"));
     signed.store();
     assert!(signed.checked.borrow().is_empty(), "no program is run");
 }
@@ -369,5 +376,7 @@ fn unsupported_endpoint_settings_of_amazon_are_errors() {
     let named = "https://s3-fips.example";
     assert_eq!(made().with_variable("AWS_ENDPOINT_URL", named).endpoint(), named);
     let config = "[default]\ns3=\n use_accelerate_endpoint = true\n";
-    assert!(TestSurroundings::with_key().with_config(config).error().contains("use_accelerate_endpoint"));
+    assert!(
+        TestSurroundings::with_key().with_config_file(config).error().contains("use_accelerate_endpoint")
+    );
 }

@@ -1,5 +1,5 @@
 //! The server's side of AWS Signature Version 4: checks whether a request is signed, in its head or
-//! its URL, with the one key that the server knows.
+//! its URL, with the server's access key.
 
 use super::credentials::Credentials;
 use super::signature::{
@@ -53,7 +53,7 @@ struct SignatureClaim {
     field_names: String,
     signature: String,
     moment: SignatureTime,
-    payload: String,
+    payload_digest: String,
 }
 
 impl ReceivedRequest<'_> {
@@ -68,20 +68,20 @@ impl ReceivedRequest<'_> {
             (None, Some(signature)) => self.parse_presigned_query(signature, now)?,
             (None, None) => return Err(Refusal::Unsigned),
         };
-        check_scope(&claim, credentials, region)?;
+        check_credential(&claim, credentials, region)?;
         let parts = SignedParts {
             verb: self.verb,
             path: self.path,
             query: self.query,
             fields: self.signed_fields(&claim.field_names)?,
-            payload: &claim.payload,
+            payload_digest: &claim.payload_digest,
         };
         let secret = credentials.secret.reveal();
-        if !parts.is_signed_by(&claim.signature, secret, region, &claim.moment) {
+        if !parts.has_signature(&claim.signature, secret, region, &claim.moment) {
             return Err(Refusal::Mismatch);
         }
-        // A writing verb may have a body; the server rejects a request with a body anyway.
-        let has_no_body = [UNSIGNED_PAYLOAD, EMPTY_PAYLOAD_DIGEST].contains(&parts.payload);
+        // The digest of a body is accepted for writing verbs, which the server rejects anyway.
+        let has_no_body = [UNSIGNED_PAYLOAD, EMPTY_PAYLOAD_DIGEST].contains(&parts.payload_digest);
         if has_no_body || !["GET", "HEAD"].contains(&self.verb) { Ok(()) } else { Err(Refusal::Payload) }
     }
 
@@ -117,7 +117,7 @@ impl ReceivedRequest<'_> {
         let payload = self.field("x-amz-content-sha256").ok_or(Refusal::Payload)?;
         let [credential, field_names, signature] =
             [part("Credential")?, part("SignedHeaders")?, part("Signature")?];
-        Ok(SignatureClaim { credential, field_names, signature, moment, payload })
+        Ok(SignatureClaim { credential, field_names, signature, moment, payload_digest: payload })
     }
 
     /// Parses the parameters `X-Amz-…` of a presigned URL.
@@ -141,7 +141,7 @@ impl ReceivedRequest<'_> {
             field_names,
             signature,
             moment,
-            payload: UNSIGNED_PAYLOAD.to_owned(),
+            payload_digest: UNSIGNED_PAYLOAD.to_owned(),
         })
     }
 
@@ -159,8 +159,8 @@ impl ReceivedRequest<'_> {
     }
 }
 
-/// Checks that a claim is for the server's key, and for the right day, region and service.
-fn check_scope(claim: &SignatureClaim, credentials: &Credentials, region: &str) -> Result<(), Refusal> {
+/// Checks that the claim has the server's access key, and the right day, region and service.
+fn check_credential(claim: &SignatureClaim, credentials: &Credentials, region: &str) -> Result<(), Refusal> {
     let (key, scope) =
         claim.credential.split_once('/').ok_or(Refusal::Malformed("the credential has no scope"))?;
     if key != credentials.access_key {

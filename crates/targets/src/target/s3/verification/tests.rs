@@ -3,7 +3,7 @@
 use super::super::{ObjectName, Store};
 use super::*;
 use crate::target::http::RequestVerb;
-use readlab_model::target::Style;
+use readlab_model::target::BucketStyle;
 use std::time::Duration;
 
 const REGION: &str = "us-east-1";
@@ -16,7 +16,7 @@ fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-fn documented_time() -> Timestamp {
+fn time_of_aws_example() -> Timestamp {
     time("2013-05-24T00:00:00Z")
 }
 
@@ -30,8 +30,8 @@ struct SentRequest {
 }
 
 impl SentRequest {
-    /// One of the documented examples, signed in its head.
-    fn documented(query: &str, range: Option<&str>, signature: &str) -> SentRequest {
+    /// An example of AWS's documentation that is signed in its head.
+    fn aws_example(query: &str, range: Option<&str>, signature: &str) -> SentRequest {
         let mut fields = vec![
             ("host", "examplebucket.s3.amazonaws.com"),
             ("x-amz-content-sha256", EMPTY_PAYLOAD_DIGEST),
@@ -49,12 +49,12 @@ impl SentRequest {
         SentRequest { verb: "GET", path: "/".to_owned(), query: query.to_owned(), fields }
     }
 
-    /// The documented `GET` of the first ten bytes.
-    fn get() -> SentRequest {
+    /// The `GET` of the first ten bytes in AWS's documentation.
+    fn aws_get_example() -> SentRequest {
         let signature = "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41";
         SentRequest {
             path: "/test.txt".to_owned(),
-            ..SentRequest::documented("", Some("bytes=0-9"), signature)
+            ..SentRequest::aws_example("", Some("bytes=0-9"), signature)
         }
     }
 
@@ -63,18 +63,19 @@ impl SentRequest {
         let store = Store {
             endpoint: "http://127.0.0.1:9000".parse().unwrap(),
             region: REGION.to_owned(),
-            style: Style::Path,
+            style: BucketStyle::Path,
             credentials: Some(credentials()),
         };
         let object = ObjectName::new("bucket", "a b/ü+%.txt").unwrap();
-        let url =
-            store.presigned(RequestVerb::Get, &object, Duration::from_secs(3600), documented_time()).unwrap();
-        let (path, query) = url.exact_request().split_once('?').unwrap();
+        let url = store
+            .presigned_url(RequestVerb::Get, &object, Duration::from_secs(3600), time_of_aws_example())
+            .unwrap();
+        let (path, query) = url.exact_path_and_query().split_once('?').unwrap();
         let fields = vec![("host".to_owned(), url.authority().to_owned())];
         SentRequest { verb: "GET", path: path.to_owned(), query: query.to_owned(), fields }
     }
 
-    fn with(&self, name: &str, value: &str) -> SentRequest {
+    fn with_field(&self, name: &str, value: &str) -> SentRequest {
         let mut sent = self.clone();
         sent.fields.retain(|(known, _)| known != name);
         sent.fields.push((name.to_owned(), value.to_owned()));
@@ -84,7 +85,7 @@ impl SentRequest {
     fn with_authorization(&self, from: &str, to: &str) -> SentRequest {
         let (_, text) = self.fields.iter().find(|(name, _)| name == "authorization").unwrap();
         assert!(text.contains(from));
-        self.with("authorization", &text.replace(from, to))
+        self.with_field("authorization", &text.replace(from, to))
     }
 
     fn with_query(&self, from: &str, to: &str) -> SentRequest {
@@ -98,33 +99,33 @@ impl SentRequest {
     }
 
     fn verified(&self) -> Result<(), Refusal> {
-        self.verified_at(documented_time())
+        self.verified_at(time_of_aws_example())
     }
 }
 
 #[test]
 fn the_documented_examples_have_valid_signatures() {
-    assert_eq!(SentRequest::get().verified(), Ok(()));
+    assert_eq!(SentRequest::aws_get_example().verified(), Ok(()));
     let lifecycle = "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543";
-    assert_eq!(SentRequest::documented("lifecycle", None, lifecycle).verified(), Ok(()));
+    assert_eq!(SentRequest::aws_example("lifecycle", None, lifecycle).verified(), Ok(()));
     let list = "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7";
     for query in ["max-keys=2&prefix=J", "prefix=J&max-keys=2", "&prefix=%4A&max-keys=2"] {
-        assert_eq!(SentRequest::documented(query, None, list).verified(), Ok(()), "{query}");
+        assert_eq!(SentRequest::aws_example(query, None, list).verified(), Ok(()), "{query}");
     }
 }
 
 #[test]
 fn changing_a_signed_part_invalidates_the_signature() {
-    let get = SentRequest::get();
+    let get = SentRequest::aws_get_example();
     let changed = [
         SentRequest { verb: "HEAD", ..get.clone() },
         SentRequest { path: "/test.tx".to_owned(), ..get.clone() },
         SentRequest { path: "/test.txt/".to_owned(), ..get.clone() },
         SentRequest { query: "versionId=1".to_owned(), ..get.clone() },
-        get.with("host", "other"),
-        get.with("range", "bytes=0-10"),
-        get.with("x-amz-content-sha256", UNSIGNED_PAYLOAD),
-        get.with("x-amz-date", "20130524T000001Z"),
+        get.with_field("host", "other"),
+        get.with_field("range", "bytes=0-10"),
+        get.with_field("x-amz-content-sha256", UNSIGNED_PAYLOAD),
+        get.with_field("x-amz-date", "20130524T000001Z"),
         get.with_authorization("Signature=f", "Signature=e"),
         get.with_authorization("036bdb41", "036bdb"),
         get.with_authorization("036bdb41", ""),
@@ -146,9 +147,9 @@ fn changing_a_signed_part_invalidates_the_signature() {
 
 #[test]
 fn other_header_fields_may_be_unsigned_but_not_x_amz_fields() {
-    let get = SentRequest::get();
-    assert_eq!(get.with("if-match", "\"a\"").with("user-agent", "x").verified(), Ok(()));
-    assert_eq!(get.with("x-amz-meta", "x").verified(), Err(Refusal::UnsignedField));
+    let get = SentRequest::aws_get_example();
+    assert_eq!(get.with_field("if-match", "\"a\"").with_field("user-agent", "x").verified(), Ok(()));
+    assert_eq!(get.with_field("x-amz-meta", "x").verified(), Err(Refusal::UnsignedField));
     assert_eq!(get.with_authorization("host;", "").verified(), Err(Refusal::UnsignedField));
     let mut homeless = get.with_authorization("host;", "");
     homeless.fields.retain(|(name, _)| name != "host");
@@ -161,12 +162,12 @@ fn other_header_fields_may_be_unsigned_but_not_x_amz_fields() {
 
 #[test]
 fn repeated_spaces_in_a_header_field_do_not_change_the_signature() {
-    assert_eq!(SentRequest::get().with("range", "  bytes=0-9 ").verified(), Ok(()));
+    assert_eq!(SentRequest::aws_get_example().with_field("range", "  bytes=0-9 ").verified(), Ok(()));
 }
 
 #[test]
 fn a_request_with_a_body_or_without_a_signature_is_refused() {
-    let get = SentRequest::get();
+    let get = SentRequest::aws_get_example();
     for verb in ["GET", "PUT"] {
         let parts = SignedParts {
             verb,
@@ -177,15 +178,15 @@ fn a_request_with_a_body_or_without_a_signature_is_refused() {
                 ("x-amz-content-sha256", "STREAMING".to_owned()),
                 ("x-amz-date", "20130524T000000Z".to_owned()),
             ],
-            payload: "STREAMING",
+            payload_digest: "STREAMING",
         };
         let (moment, _) = SignatureTime::parse("20130524T000000Z").unwrap();
         let signature = parts.signature(credentials().secret.reveal(), REGION, &moment);
         let mut sent =
-            SentRequest::documented("", None, &signature).with("x-amz-content-sha256", "STREAMING");
+            SentRequest::aws_example("", None, &signature).with_field("x-amz-content-sha256", "STREAMING");
         (sent.verb, sent.path) = (verb, "/k".to_owned());
         let expected = if verb == "GET" { Err(Refusal::Payload) } else { Ok(()) };
-        assert_eq!(sent.with("host", "h").verified(), expected, "{verb}");
+        assert_eq!(sent.with_field("host", "h").verified(), expected, "{verb}");
     }
     let mut without = get.clone();
     without.fields.retain(|(name, _)| name != "x-amz-content-sha256");
@@ -196,7 +197,10 @@ fn a_request_with_a_body_or_without_a_signature_is_refused() {
     for text in
         ["", "AWS key:signature", "AWS4-HMAC-SHA256", "AWS4-HMAC-SHA256 Credential=,Signature", "Basic x"]
     {
-        assert!(matches!(get.with("authorization", text).verified(), Err(Refusal::Malformed(_))), "{text}");
+        assert!(
+            matches!(get.with_field("authorization", text).verified(), Err(Refusal::Malformed(_))),
+            "{text}"
+        );
     }
     let twice = SentRequest { query: "X-Amz-Signature=00".to_owned(), ..get };
     assert!(matches!(twice.verified(), Err(Refusal::Malformed(_))));
@@ -204,7 +208,7 @@ fn a_request_with_a_body_or_without_a_signature_is_refused() {
 
 #[test]
 fn a_signed_head_is_valid_for_15_minutes_before_and_after_its_time() {
-    let get = SentRequest::get();
+    let get = SentRequest::aws_get_example();
     for now in ["2013-05-23T23:45:00Z", "2013-05-24T00:15:00Z"] {
         assert_eq!(get.verified_at(time(now)), Ok(()), "{now}");
     }
@@ -214,7 +218,10 @@ fn a_signed_head_is_valid_for_15_minutes_before_and_after_its_time() {
     for text in
         ["", "20130524", "2013-05-24T00:00:00Z", "20130524T000000", "20131324T000000Z", "20130524T000000ZZ"]
     {
-        assert!(matches!(get.with("x-amz-date", text).verified(), Err(Refusal::Malformed(_))), "{text}");
+        assert!(
+            matches!(get.with_field("x-amz-date", text).verified(), Err(Refusal::Malformed(_))),
+            "{text}"
+        );
     }
 }
 
@@ -227,7 +234,7 @@ fn a_signed_url_can_be_used_repeatedly_until_it_expires() {
     for now in ["2013-05-23T23:44:59Z", "2013-05-24T01:00:01Z"] {
         assert_eq!(sent.verified_at(time(now)), Err(Refusal::Expired), "{now}");
     }
-    assert_eq!(sent.with("range", "bytes=0-1").verified(), Ok(()), "a range need not be signed");
+    assert_eq!(sent.with_field("range", "bytes=0-1").verified(), Ok(()), "a range need not be signed");
 }
 
 #[test]
