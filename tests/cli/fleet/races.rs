@@ -104,6 +104,16 @@ mod ring2 {
     }
 
     #[test]
+    fn a_record_that_cannot_be_named_is_removed_and_nothing_is_measured() {
+        let Some(flavour) = Mpi::any() else { return };
+        let home = home_for_ranks(2);
+        home.file(".local/share/readlab/names", "a file where names are kept\n");
+        let words = format!("race f.{{rank}} {RACE} --runs 4 --save x");
+        flavour.fleet(&home, 2, &words).exits(2).tells("readlab/names: ");
+        assert!(home.runs().is_empty(), "{:?}", home.runs());
+    }
+
+    #[test]
     fn a_launcher_that_does_not_belong_to_the_agent_is_refused_by_every_rank() {
         let [Some(_), Some(_)] = [OPEN_MPI, MPICH].map(|it| on_path(it.compiler)) else {
             return skip("a launcher of another MPI: only one is here");

@@ -180,21 +180,26 @@ fn run_in_new_folder<T>(
     done.inspect_err(|_| folder.remove_if_unused())
 }
 
-/// Writes the first lines of the record, and gives the record its path and the user's name for it
-/// before anything is measured, so that a run that is killed leaves a named record. Then executes
-/// the experiment and shows it.
+/// Writes the first lines of the record and names the record. Then executes the experiment and shows
+/// it.
 fn begin_and_execute(
     mut experiment: Experiment,
     mut recorder: Recorder,
     options: &OutputOptions,
 ) -> anyhow::Result<u8> {
     experiment.write_first_lines(None, &mut recorder)?;
-    recorder.publish()?;
-    if let Err(error) = save_record(options, recorder.path()) {
+    if let Err(error) = name_record(&mut recorder, options) {
         recorder.withdraw()?;
         return Err(error);
     }
     execute_and_show(experiment, recorder, options)
+}
+
+/// Gives a record its path and the user's name for it. Must run before anything is measured, so that
+/// a run that is killed leaves a named record. The caller removes a record that cannot be named.
+pub(super) fn name_record(recorder: &mut Recorder, options: &OutputOptions) -> anyhow::Result<()> {
+    recorder.publish()?;
+    save_record(options, recorder.path())
 }
 
 /// Executes an experiment and shows its record. If the record could not be written to its end, for
@@ -235,7 +240,7 @@ pub(super) fn shown_progress(options: &OutputOptions) -> ShownProgress {
 }
 
 /// Saves a record under the name that the user requested.
-pub(super) fn save_record(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
+fn save_record(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
     if let Some(name) = &options.save {
         History::of_user()?.save(name, record)?;
     }

@@ -5,7 +5,7 @@ use super::compare::record_path;
 use super::fleet::rank_counts_among;
 use super::options::OutputOptions;
 use super::output::{
-    check_options, finish_and_show, run_until_interrupted, save_record, shown_progress, target_inputs,
+    check_options, finish_and_show, name_record, run_until_interrupted, shown_progress, target_inputs,
 };
 use anyhow::{Context, bail};
 use readlab_fleet::agreement::{self, Agreement, AgreementTerms, RankStatement};
@@ -281,16 +281,17 @@ impl PreparingRank<'_> {
             }
         });
         let agreed = self.agree(prepared.as_ref().map(|(_, experiment)| experiment))?;
-        let Ok((begun, mut experiment)) = prepared else { return Ok(EXIT_RANKS_DIFFER) };
+        let Ok((mut begun, mut experiment)) = prepared else { return Ok(EXIT_RANKS_DIFFER) };
         let Some(agreement) = agreed else {
             begun.abandon()?;
             return Ok(EXIT_RANKS_DIFFER);
         };
-        let mut recorder = begun.recorder;
         let fleet = JoinedFleet { agreement: &agreement, hidden_word: self.hidden_word.as_deref() };
-        experiment.write_first_lines(Some(&fleet), &mut recorder)?;
-        recorder.publish()?;
-        save_record(options, recorder.path())?;
+        experiment.write_first_lines(Some(&fleet), &mut begun.recorder)?;
+        if let Err(error) = name_record(&mut begun.recorder, options) {
+            return begun.abandon().and(Err(error));
+        }
+        let mut recorder = begun.recorder;
         let requested = experiment.requested_names();
         let end = experiment.lead(self.job, &agreement, &mut recorder);
         finish_and_show(recorder, end.map(drop), &requested, options)
