@@ -364,6 +364,7 @@ fn options_that_suit_no_command_are_refused() {
         ),
         ("-c 'cat {}' --check same --method rust/read", "no method matches rust/read"),
         ("-c 'cat {}' --check same --work sum", "--work"),
+        ("-c 'wc -l f.txt' --method \"command/sh -c 'wc f.txt | cat'\"", "names f.txt within quotes"),
     ] {
         home.race("f.txt", words).refuses(why);
     }

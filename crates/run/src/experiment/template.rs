@@ -50,9 +50,6 @@ pub(super) fn with_placeholders(
         }
         given.push(written);
     }
-    // Notices are shown after the checks of all commands, so that the refusal of a command is a
-    // single line.
-    notices.into_iter().for_each(notice::show);
     let names = options.reference.iter_mut().chain(&mut options.methods);
     for name in names {
         let command = name.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix('/'));
@@ -62,6 +59,8 @@ pub(super) fn with_placeholders(
         }
     }
     set_command_to_match(&mut options.commands);
+    // Notices are shown after all checks, so that a refusal is a single line.
+    notices.into_iter().for_each(notice::show);
     Ok(options)
 }
 
