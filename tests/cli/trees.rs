@@ -181,6 +181,14 @@ fn a_file_that_changes_or_goes_while_the_tree_is_read_ends_the_run_and_is_named(
 }
 
 #[test]
+fn a_name_that_comes_and_goes_while_the_tree_is_read_ends_no_run() {
+    let command = "touch tree/lock; rm tree/lock; xargs -0 cat < {list} | wc -l";
+    let words = format!("--state warm --method rust/read/scalar --command \"{command}\"");
+    let json = home().race_json("tree", words).exits(0);
+    json.ended(&format!("command/{command}"), "warm", "measured", "");
+}
+
+#[test]
 fn targets_and_options_that_do_not_fit_are_refused() {
     let home = home();
     (0..9).for_each(|index| drop(home.file(format!("same/{index}"), "same\n")));

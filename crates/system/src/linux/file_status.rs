@@ -6,6 +6,7 @@ use std::fmt;
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
 
 /// A device number, shown as `259:2`, as /proc and /sys write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,6 +72,11 @@ impl From<&Metadata> for FileStatus {
 impl FileStatus {
     pub fn read(file: &File) -> io::Result<FileStatus> {
         file.metadata().map(|meta| FileStatus::from(&meta))
+    }
+
+    /// The status of the file that now has this path; symbolic links are followed.
+    pub fn of_path(path: &Path) -> io::Result<FileStatus> {
+        path.metadata().map(|meta| FileStatus::from(&meta))
     }
 }
 

@@ -68,8 +68,8 @@ pub struct Tree {
     scratch: ScratchFolder,
     /// A digest of the identity of each file, in the order of the list.
     file_identity_digests: Vec<u64>,
-    /// A digest of the identity of each folder.
-    folder_identity_digests: Vec<u64>,
+    /// Digests of each folder; `None` for a folder whose entries the user may not list.
+    folder_digests: Vec<Option<FolderDigests>>,
     /// Files and folders inside the tree that readlab writes.
     own_paths: OwnPaths,
     /// Why contenders that walk the folder would find other files; `None` if they find the same.
@@ -160,12 +160,12 @@ impl Tree {
             Some(folder) if walked.own_paths.has_any_below(folder) => Some(WalkDifference::OwnFilesLeftOut),
             Some(_) => None,
         };
-        let (file_digests, folder_digests, own) = (Vec::new(), Vec::new(), walked.own_paths.clone());
+        let own = walked.own_paths.clone();
         let mut tree = Tree {
             folder,
             scratch,
-            file_identity_digests: file_digests,
-            folder_identity_digests: folder_digests,
+            file_identity_digests: Vec::new(),
+            folder_digests: Vec::new(),
             own_paths: own,
             walk_difference: other_walk,
         };
@@ -213,8 +213,8 @@ impl Tree {
             let skipped = walked.skipped.words_instead_of_files(request.follows_links);
             return Err(TargetError::about(&walked.source_path, format!("no file in it{skipped}")));
         }
-        let digest = |path: Result<PathBuf, TargetError>| folder_identity_digest(&path?, &self.own_paths);
-        self.folder_identity_digests = self.folder_paths()?.map(digest).collect::<Result<_, _>>()?;
+        let digests = |path: Result<PathBuf, TargetError>| FolderDigests::of(&path?, &self.own_paths);
+        self.folder_digests = self.folder_paths()?.map(digests).collect::<Result<_, _>>()?;
         Ok(found)
     }
 
@@ -270,7 +270,7 @@ impl Tree {
         let (count, paths, first) = match self.is_empty() {
             false => (self.len(), self.paths()?, 0),
             // The folder itself comes first.
-            true => (self.folder_identity_digests.len().saturating_sub(1), self.folder_paths()?, 1),
+            true => (self.folder_digests.len().saturating_sub(1), self.folder_paths()?, 1),
         };
         Ok((count, paths.skip(first)))
     }
@@ -327,9 +327,10 @@ impl Tree {
     }
 
     fn folder_change(&self) -> Result<Option<String>, TargetError> {
-        for (path, before) in self.folder_paths()?.zip(&self.folder_identity_digests) {
+        for (path, before) in self.folder_paths()?.zip(&self.folder_digests) {
             let path = path?;
-            if folder_identity_digest(&path, &self.own_paths).ok() != Some(*before) {
+            let is_unchanged = |before: &FolderDigests| before.are_those_of(&path, &self.own_paths);
+            if !before.as_ref().is_none_or(|before| is_unchanged(before).unwrap_or(false)) {
                 let name = display_path(&path);
                 return Ok(Some(format!("changed: {name}: files were added, removed or renamed")));
             }
@@ -360,28 +361,55 @@ fn identity_digest(identity: &Identity) -> u64 {
     xxh3_64(&words.map(u64::to_le_bytes).concat())
 }
 
-/// A digest of a folder's inode number and modification time, which changes with its entries. If
-/// readlab itself writes entries there, the digest covers the names of the other entries instead of
-/// the time.
-fn folder_identity_digest(path: &Path, own: &OwnPaths) -> Result<u64, TargetError> {
-    let io = TargetError::io(path);
-    let status = fs::metadata(path).map(|meta| FileStatus::from(&meta)).map_err(&io)?;
-    let is_folder = status.kind == FileKind::Folder;
-    let (seconds, nanos) = match own.has_any_directly_in(path) && is_folder {
-        true => (names_digest(path, own).map_err(io)?, 0),
-        false => (status.content_change_time.0 as u64, status.content_change_time.1 as u64),
-    };
-    let words = [status.device.0, status.inode, seconds, nanos, u64::from(is_folder)];
-    Ok(xxh3_64(&words.map(u64::to_le_bytes).concat()))
+/// Digests that show whether a folder has the same entries as when it was examined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FolderDigests {
+    /// A digest of the inode number and the modification time, which changes with the entries.
+    with_time: u64,
+    /// A digest of the inode number and the entries, without those that readlab writes.
+    with_entries: u64,
 }
 
-fn names_digest(folder: &Path, own: &OwnPaths) -> io::Result<u64> {
-    let mut names = BTreeSet::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if !own.has(&entry.path()) {
-            names.insert(entry.file_name());
+impl FolderDigests {
+    /// The digests of a folder; `None` if the user may not list its entries.
+    fn of(path: &Path, own: &OwnPaths) -> Result<Option<FolderDigests>, TargetError> {
+        let read = FileStatus::of_path(path).and_then(|status| {
+            let with_entries = digest_with_entries(path, &status, own)?;
+            Ok(FolderDigests { with_time: digest_with_time(&status), with_entries })
+        });
+        match read {
+            Ok(digests) => Ok(Some(digests)),
+            Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+            Err(cause) => Err(TargetError::about(path, cause)),
         }
     }
-    Ok(names.iter().fold(0, |all, name| xxh3_64(&[&u64::to_le_bytes(all)[..], name.as_bytes()].concat())))
+
+    /// True if the folder still has these digests. The entries are only listed if the time differs.
+    /// An entry that came and went again, such as the lock file of `git status`, is no change.
+    fn are_those_of(&self, path: &Path, own: &OwnPaths) -> io::Result<bool> {
+        let status = FileStatus::of_path(path)?;
+        Ok(self.with_time == digest_with_time(&status)
+            || self.with_entries == digest_with_entries(path, &status, own)?)
+    }
+}
+
+fn digest_with_time(folder: &FileStatus) -> u64 {
+    let (seconds, nanos) = folder.content_change_time;
+    let is_folder = u64::from(folder.kind == FileKind::Folder);
+    let words = [folder.device.0, folder.inode, seconds as u64, nanos as u64, is_folder];
+    xxh3_64(&words.map(u64::to_le_bytes).concat())
+}
+
+/// The digest does not depend on the order of the entries.
+fn digest_with_entries(path: &Path, folder: &FileStatus, own: &OwnPaths) -> io::Result<u64> {
+    let mut entries_digest = 0_u64;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if !own.has(&entry.path()) {
+            let (name, kind) = (entry.file_name(), entry.file_type()?);
+            let kind = [kind.is_file(), kind.is_dir(), kind.is_symlink()].map(u8::from);
+            entries_digest = entries_digest.wrapping_add(xxh3_64(&[name.as_bytes(), &kind[..]].concat()));
+        }
+    }
+    Ok(xxh3_64(&[folder.device.0, folder.inode, entries_digest].map(u64::to_le_bytes).concat()))
 }

@@ -220,6 +220,25 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_came_and_went_is_no_change_and_another_kind_of_entry_is() {
+        let hub = hub();
+        let snapshot = hub.path().join("snapshot");
+        let target = examine_folder(hub.path(), false).unwrap();
+        let change_with_other_time = || {
+            File::open(&snapshot).unwrap().set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+            target.tree().unwrap().change()
+        };
+        assert_eq!(change_with_other_time(), None);
+        fs::write(snapshot.join("index.lock"), "x").unwrap();
+        assert!(change_with_other_time().unwrap().contains("snapshot: files were added, removed or renamed"));
+        fs::remove_file(snapshot.join("index.lock")).unwrap();
+        assert_eq!(change_with_other_time(), None);
+        fs::remove_file(snapshot.join("model")).unwrap();
+        fs::write(snapshot.join("model"), "a file in place of the link").unwrap();
+        assert!(change_with_other_time().is_some());
+    }
+
+    #[test]
     fn folders_in_which_readlab_writes_are_left_out_and_do_not_count_as_changes() {
         let hub = hub();
         let run = hub.path().join("run");
