@@ -197,10 +197,13 @@ fn targets_and_options_that_do_not_fit_are_refused() {
     home.file("pipes", home.at("tree/pipe").to_str().unwrap());
     for (words, why) in [
         ("race empty", "empty: no file in it"),
-        ("race --files-from missing", "/nonexistent/file: no such file"),
+        (
+            "race --files-from missing",
+            "no file in it, only 1 name without a file; the first is /nonexistent/file",
+        ),
         ("race tree --http", "--http needs a file of this machine, and no target is one"),
         // The lab does not wait for the pipe.
-        ("race --files-from pipes", "a pipe"),
+        ("race --files-from pipes", "no file in it, only 1 pipe"),
         ("race same --per-file", "its files are of nearly one size"),
         ("race same --per-file --readers 2", "--per-file: not with --readers"),
         ("race same/1 --per-file", "same/1: --per-file is for the files of a folder"),
@@ -348,7 +351,8 @@ fn a_walk_that_leaves_out_a_name_or_a_kind_is_refused() {
 
 mod ring2 {
     use super::*;
-    use crate::machine::skip;
+    use crate::machine::{NOBODY, skip};
+    use std::os::unix::fs::chown;
 
     #[test]
     fn a_list_may_come_from_standard_input() {
@@ -365,9 +369,36 @@ mod ring2 {
         let home = home();
         let Some(said) = home.as_nobody("race tree --metadata cold") else { return };
         said.exits(2).tells("/proc/sys/vm/drop_caches");
+    }
+
+    #[test]
+    fn what_an_ordinary_user_may_not_read_is_left_out_and_walks_do_not_take_part() {
+        let home = home();
+        (0..FILE_COUNT).filter(|index| *index != 3).for_each(|index| {
+            let folder = if index % 2 == 0 { "tree" } else { "tree/deep" };
+            chown(home.at(format!("{folder}/{index}.txt")), Some(NOBODY), Some(NOBODY)).unwrap();
+        });
         set_mode(home.at("tree/deep/3.txt"), 0o0);
-        let Some(said) = home.as_nobody("race tree") else { return };
-        said.exits(2).tells("deep/3.txt: no permission to read it");
+        let methods = format!("{QUICK} --state warm --export-json - {THREE_METHODS}");
+        let Some(said) = home.as_nobody(format!("race tree --quiet {methods}")) else { return };
+        let json = said.exits(1).json();
+        let target = &json["targets"][0];
+        assert_eq!(
+            (&target["tree"]["files"], &target["tree"]["skipped"]["unreadable"]),
+            (&39.into(), &1.into())
+        );
+        let named = format!("The first is {}.", home.at("tree/deep/3.txt").display());
+        assert!(target["cautions"].to_string().contains(&named), "{target}");
+        let why = "it walks the folder, and some files below it are left out";
+        assert_eq!(json.trial_with("method", "walk")["reason"], why);
+        measured_trials(&json)
+            .into_iter()
+            .for_each(|trial| assert_right(trial, newlines() - 3, FILE_COUNT - 1));
+        let Some(shown) = home.as_nobody(format!("race tree {QUICK} --state warm --method rust/read/scalar"))
+        else {
+            return;
+        };
+        shown.exits(0).shows("39 files of ").shows("Left out: 1 file or folder that this user may not read");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub struct TreeFacts {
     /// Number of repeated paths in the list; each path is read once.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub duplicates: u64,
-    /// Entries of the folder that are not read.
+    /// Entries of the folder or the list that are not read.
     pub skipped: SkippedEntries,
     /// True if symbolic links below the folder were followed.
     #[serde(default, skip_serializing_if = "crate::is_default")]
@@ -46,19 +46,49 @@ pub struct SkippedEntries {
     pub pipes: u64,
     pub sockets: u64,
     pub devices: u64,
+    /// Folders that a list names.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub folders: u64,
+    /// Names of a list that name nothing, and files that were removed while the tree was examined.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub missing: u64,
+    /// Files and folders that the user may not read.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub unreadable: u64,
+    /// Files on another file system than the files that are read.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub other_filesystem: u64,
 }
 
 impl SkippedEntries {
-    /// The counts in words, such as `2 links and 1 pipe`; `None` if nothing was skipped.
+    /// The counts of links, pipes, sockets and devices in words, such as `2 links and 1 pipe`; `None`
+    /// if there are none.
     pub fn words(&self) -> Option<String> {
-        let counted =
-            [(self.links, "link"), (self.pipes, "pipe"), (self.sockets, "socket"), (self.devices, "device")];
-        let words = counted.iter().filter(|(count, _)| *count > 0);
-        let words: Vec<String> = words
-            .map(|(count, noun)| format!("{count} {noun}{}", if *count == 1 { "" } else { "s" }))
-            .collect();
-        let (last, others) = words.split_last()?;
-        Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
+        enumerate(&[
+            (self.links, "link", "links"),
+            (self.pipes, "pipe", "pipes"),
+            (self.sockets, "socket", "sockets"),
+            (self.devices, "device", "devices"),
+        ])
+    }
+
+    /// The counts of all other entries in words; `None` if there are none.
+    pub fn left_out_words(&self) -> Option<String> {
+        enumerate(&[
+            (self.folders, "folder of the list", "folders of the list"),
+            (self.missing, "name without a file", "names without a file"),
+            (
+                self.unreadable,
+                "file or folder that this user may not read",
+                "files or folders that this user may not read",
+            ),
+            (self.other_filesystem, "file on another file system", "files on another file system"),
+        ])
+    }
+
+    /// True if a contender that walks the folder would read other files than the list has, or fail.
+    pub fn changes_walks(&self) -> bool {
+        self.unreadable + self.other_filesystem > 0
     }
 
     /// The end of a sentence that states how to read what links point to.
@@ -73,8 +103,20 @@ impl SkippedEntries {
     /// The end of a sentence that states that there are no files. It names what was found instead.
     pub fn words_instead_of_files(&self, follows_links: bool) -> String {
         let way_out = self.link_hint(follows_links);
-        self.words().map_or_else(String::new, |words| format!(", only {words}{way_out}"))
+        let kinds = self.words().map(|words| format!("{words}{way_out}"));
+        let all: Vec<String> = kinds.into_iter().chain(self.left_out_words()).collect();
+        if all.is_empty() { String::new() } else { format!(", only {}", all.join(", ")) }
     }
+}
+
+/// Counts in words, each with its noun for one and for several; `None` if all counts are 0.
+fn enumerate(counts: &[(u64, &str, &str)]) -> Option<String> {
+    let counts = counts.iter().filter(|(count, ..)| *count > 0);
+    let words: Vec<String> = counts
+        .map(|(count, one, several)| format!("{count} {}", if *count == 1 { one } else { several }))
+        .collect();
+    let (last, others) = words.split_last()?;
+    Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
 }
 
 /// The order in which the files of a tree are read.
@@ -121,9 +163,17 @@ mod tests {
 
     #[test]
     fn skipped_entries_are_counted_in_words() {
-        let skipped = |links, pipes, sockets| SkippedEntries { links, pipes, sockets, devices: 0 };
+        let skipped =
+            |links, pipes, sockets| SkippedEntries { links, pipes, sockets, ..SkippedEntries::default() };
         assert_eq!(skipped(0, 0, 0).words(), None);
         assert_eq!(skipped(1, 0, 0).words().unwrap(), "1 link");
         assert_eq!(skipped(2, 1, 3).words().unwrap(), "2 links, 1 pipe and 3 sockets");
+        let odd = SkippedEntries { folders: 2, missing: 1, unreadable: 1, ..skipped(0, 1, 0) };
+        assert_eq!(odd.words().unwrap(), "1 pipe");
+        let left_out =
+            "2 folders of the list, 1 name without a file and 1 file or folder that this user may not read";
+        assert_eq!(odd.left_out_words().unwrap(), left_out);
+        assert_eq!(odd.words_instead_of_files(false), format!(", only 1 pipe, {left_out}"));
+        assert!(odd.changes_walks() && !skipped(1, 1, 1).changes_walks());
     }
 }

@@ -214,6 +214,10 @@ fn walked_tree(target: &Target) -> anyhow::Result<&Arc<Tree>> {
         Some(WalkDifference::OwnFilesLeftOut) => {
             "readlab writes below it, and --work names and stat count every name: write elsewhere (--output)"
         }
+        Some(WalkDifference::EntriesLeftOut) => {
+            "this user may not read every folder below it, and --work names and stat count every name: race it as \
+             root, or name a folder below it"
+        }
     };
     bail!("{path}: {why}")
 }

@@ -1,7 +1,7 @@
 //! The status of a file, as stat(2) and statx(2) give it.
 
 use readlab_model::target::identity::Identity;
-use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
+use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
 use std::fmt;
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Seek, SeekFrom};
@@ -122,9 +122,10 @@ pub fn is_compressed(file: &File) -> bool {
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::COMPRESSED))
 }
 
-/// The id of the mount through which a file was opened; `None` if the kernel does not report it.
-pub fn mount_id(file: &File) -> Option<u64> {
-    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+/// The id of the mount through which a path leads to its file; `None` if the kernel does not report
+/// it.
+pub fn mount_id(path: &Path) -> Option<u64> {
+    let found = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
     (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
 }
 

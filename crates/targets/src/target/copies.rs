@@ -14,6 +14,7 @@ use readlab_model::units::Bytes;
 use readlab_system::filesystem::free_bytes;
 use readlab_system::folder::scratch::ScratchFolder;
 use readlab_system::open_file;
+use readlab_system::terminal::printable::display_path;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -67,6 +68,11 @@ impl Copies {
         let request =
             TreeRequest { order: TreeOrder::Directory, ..TreeRequest::by_name(ListSource::List(list)) };
         let tree_target = Box::new(Target::examine_tree(&request)?);
+        if tree_target.tree().is_none_or(|tree| tree.len() < files.len()) {
+            let file = display_path(&files[0]);
+            let why = format!("on another file system than {file}: copies must be on its own (--copies)");
+            return Err(TargetError::about(folder.path(), why));
+        }
         Ok(Copies { tree_target, files, folder })
     }
 

@@ -546,6 +546,9 @@ fn check_can_read(
         Transport::Tree if other_walk == Some(WalkDifference::OwnFilesLeftOut) => {
             "it walks the folder, and would also read what readlab writes there"
         }
+        Transport::Tree if other_walk == Some(WalkDifference::EntriesLeftOut) => {
+            "it walks the folder, and some files below it are left out"
+        }
         _ if is_suited && lacks_ranges => {
             "it requests ranges, and the server does not say that it answers them (Accept-Ranges)"
         }

@@ -28,14 +28,13 @@ impl TreeRequest {
 }
 
 impl WalkResult {
-    /// The facts that are known before the files are opened.
+    /// The facts that are known before the files are examined.
     pub(super) fn facts(&self, request: &TreeRequest) -> TreeFacts {
         TreeFacts {
             folders: self.folder_count,
             order: request.order,
             is_listed: !matches!(request.source, ListSource::Folder(_)),
             duplicates: self.duplicate_count,
-            skipped: self.skipped,
             follows_links: request.follows_links,
             own_folders: self
                 .own_paths
@@ -52,6 +51,7 @@ impl FoundFiles {
     pub(super) fn cautions(&self, filesystem: Filesystem, own: &OwnPaths) -> Vec<String> {
         let mut cautions = caution::cautions_of_files(self.size_bytes, filesystem, self.extents.as_ref());
         cautions.extend(cautions_of_reading(&self.facts));
+        cautions.extend(self.left_out.caution(self.facts.is_listed));
         let own: Vec<String> = own.paths().iter().map(|path| display_path(path)).collect();
         if !own.is_empty() {
             cautions.push(format!(

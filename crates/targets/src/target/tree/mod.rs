@@ -2,10 +2,12 @@
 //!
 //! The files are found once before measuring, ordered and written to a list in a folder of
 //! readlab's own. Contenders and the lab read this list, so a million paths need not stay in
-//! memory. `walk` decides which files belong to a tree, and `list` orders them; `facts` has what a
-//! record keeps. `readlab_measure::tree_cache` controls the cache of all files.
+//! memory. `walk` decides which files belong to a tree, `left_out` counts what is not read, and
+//! `list` orders the files; `facts` has what a record keeps. `readlab_measure::tree_cache` controls
+//! the cache of all files.
 
 mod facts;
+mod left_out;
 mod list;
 mod size_groups;
 mod walk;
@@ -13,8 +15,9 @@ mod walk;
 use super::extents;
 use super::filesystem::Filesystem;
 use super::source::ReadRequest;
-use super::{Place, Target, TargetError, refusal, with_storage_facts};
+use super::{Place, Target, TargetError, with_storage_facts};
 pub use facts::cautions_of_reading;
+use left_out::LeftOutEntries;
 pub use list::{ListSource, ListedPaths};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::identity::Identity;
@@ -85,6 +88,8 @@ pub enum WalkDifference {
     FollowedLinks,
     /// The list leaves out files that readlab writes in the folder.
     OwnFilesLeftOut,
+    /// The list leaves out files on another file system, or what the user may not read.
+    EntriesLeftOut,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,20 +99,40 @@ pub struct ChangedFile {
     pub why: String,
 }
 
-/// The first file of a tree. All other files must be on its file system, so that they share cache
-/// and device.
-struct FirstFile {
-    path: PathBuf,
+/// The file system whose files are read. Files on others are left out, because the files of a tree
+/// share cache and device.
+struct TreeFilesystem {
     device: DeviceNumber,
     mount_id: Option<u64>,
 }
 
-impl FirstFile {
-    /// True if another file is on the same file system. Layers of an overlay and subvolumes of
-    /// btrfs have different device numbers within one mount.
-    fn shares_filesystem(&self, file: &File, status: &FileStatus) -> bool {
-        self.device == status.device
-            || self.mount_id.is_some() && self.mount_id == file_status::mount_id(file)
+impl TreeFilesystem {
+    fn of_path(path: &Path) -> io::Result<TreeFilesystem> {
+        let device = FileStatus::of_path(path)?.device;
+        Ok(TreeFilesystem { device, mount_id: file_status::mount_id(path) })
+    }
+
+    /// True if a file with this path and device number is on the file system. Layers of an overlay
+    /// and subvolumes of btrfs have different device numbers within one mount.
+    fn has(&self, path: &Path, device: DeviceNumber) -> bool {
+        self.device == device || self.mount_id.is_some() && self.mount_id == file_status::mount_id(path)
+    }
+}
+
+struct ExaminedFile {
+    status: FileStatus,
+    extents: Option<Extents>,
+}
+
+impl ExaminedFile {
+    /// Opens a file as contenders will; `None` if it is on another file system.
+    fn open(path: &Path, filesystem: Option<&TreeFilesystem>) -> io::Result<Option<ExaminedFile>> {
+        let device = FileStatus::of_path(path)?.device;
+        if filesystem.is_some_and(|filesystem| !filesystem.has(path, device)) {
+            return Ok(None);
+        }
+        let file = open_file::open_without_waiting(path)?;
+        Ok(Some(ExaminedFile { status: FileStatus::read(&file)?, extents: extents::read(&file).ok() }))
     }
 }
 
@@ -138,6 +163,7 @@ struct FoundFiles {
     size_bytes: u64,
     extents: Option<Extents>,
     facts: TreeFacts,
+    left_out: LeftOutEntries,
 }
 
 impl Tree {
@@ -154,12 +180,6 @@ impl Tree {
         };
         names.finish(request.order, request.seed)?;
         let folder = matches!(request.source, ListSource::Folder(_)).then(|| walked.source_path.clone());
-        let other_walk = match &folder {
-            None => Some(WalkDifference::Listed),
-            Some(_) if request.follows_links => Some(WalkDifference::FollowedLinks),
-            Some(folder) if walked.own_paths.has_any_below(folder) => Some(WalkDifference::OwnFilesLeftOut),
-            Some(_) => None,
-        };
         let own = walked.own_paths.clone();
         let mut tree = Tree {
             folder,
@@ -167,55 +187,92 @@ impl Tree {
             file_identity_digests: Vec::new(),
             folder_digests: Vec::new(),
             own_paths: own,
-            walk_difference: other_walk,
+            walk_difference: None,
         };
         let found = tree.examine_files(walked, request)?;
+        tree.walk_difference = tree.difference_of_walks(&found.facts);
         Ok((tree, found))
     }
 
-    /// Opens every file, as contenders will, and stores a digest of its identity, which later shows
-    /// changes.
+    fn difference_of_walks(&self, facts: &TreeFacts) -> Option<WalkDifference> {
+        match &self.folder {
+            None => Some(WalkDifference::Listed),
+            Some(_) if facts.follows_links => Some(WalkDifference::FollowedLinks),
+            Some(folder) if self.own_paths.has_any_below(folder) => Some(WalkDifference::OwnFilesLeftOut),
+            Some(_) => facts.skipped.changes_walks().then_some(WalkDifference::EntriesLeftOut),
+        }
+    }
+
+    /// Examines every file, removes those that are left out from the list, and stores a digest of the
+    /// identity of each other file, which later shows changes.
     fn examine_files(
         &mut self,
         walked: walk::WalkResult,
         request: &TreeRequest,
     ) -> Result<FoundFiles, TargetError> {
-        let facts = walked.facts(request);
-        let mut found = FoundFiles { size_bytes: 0, extents: Some(Extents::default()), facts };
-        let (mut first, mut seen) = (None::<FirstFile>, BTreeSet::new());
+        let (facts, source_path) = (walked.facts(request), walked.source_path);
+        let extents = Some(Extents::default());
+        let mut found = FoundFiles { size_bytes: 0, extents, facts, left_out: walked.left_out };
+        let filesystem = self.filesystem_to_read()?;
+        let list = self.list_path();
+        let mut kept = list::ListWriter::create(list.with_extension("kept"))?;
+        let mut seen = BTreeSet::new();
         for path in self.paths()? {
             let path = path?;
-            let file = open_file::open_without_waiting(&path).map_err(|cause| refusal(&path, cause))?;
-            let io = TargetError::io(&path);
-            let status = FileStatus::read(&file).map_err(&io)?;
+            let file = match ExaminedFile::open(&path, filesystem.as_ref()) {
+                Ok(Some(file)) => file,
+                Ok(None) => {
+                    found.left_out.add_from_other_filesystem(&path);
+                    continue;
+                }
+                Err(cause) => {
+                    found.left_out.add_failed(&path, cause)?;
+                    continue;
+                }
+            };
+            let status = file.status;
             super::check_kind(&path, status.kind, super::AcceptedKinds::Files)?;
-            let first = first.get_or_insert_with(|| FirstFile {
-                path: path.clone(),
-                device: status.device,
-                mount_id: file_status::mount_id(&file),
-            });
-            if !first.shares_filesystem(&file, &status) {
-                let first = display_path(&first.path);
-                let why =
-                    format!("on another file system than {first}: readlab reads the files of one at a time");
-                return Err(TargetError::about(&path, why));
-            }
+            kept.add(&path)?;
             let may_be_repeated = status.hard_links > 1 || request.follows_links;
             if may_be_repeated && !seen.insert((status.device, status.inode)) {
                 found.facts.repeated_bytes += status.size_bytes;
             }
-            found.add(&file, status.size_bytes);
-            self.file_identity_digests.push(identity_digest(&Identity::of_file(&file).map_err(io)?));
+            found.add(file);
+            self.file_identity_digests.push(identity_digest(&Identity::from(status)));
         }
+        fs::rename(kept.finish()?, &list).map_err(TargetError::io(&list))?;
+        found.facts.skipped = found.left_out.counts;
         // The folder itself is one of the folders.
         let is_accepted = found.facts.files > 0 || request.may_have_no_file && found.facts.folders > 1;
         if !is_accepted {
-            let skipped = walked.skipped.words_instead_of_files(request.follows_links);
-            return Err(TargetError::about(&walked.source_path, format!("no file in it{skipped}")));
+            let instead = found.left_out.words_instead_of_files(request.follows_links);
+            return Err(TargetError::about(&source_path, format!("no file in it{instead}")));
         }
         let digests = |path: Result<PathBuf, TargetError>| FolderDigests::of(&path?, &self.own_paths);
         self.folder_digests = self.folder_paths()?.map(digests).collect::<Result<_, _>>()?;
         Ok(found)
+    }
+
+    /// The file system whose files are read: that of the folder, or of the first file if the folder's
+    /// own has no file. `None` if no file can be examined.
+    fn filesystem_to_read(&self) -> Result<Option<TreeFilesystem>, TargetError> {
+        let of_folder = match &self.folder {
+            Some(folder) => Some(TreeFilesystem::of_path(folder).map_err(TargetError::io(folder))?),
+            None => None,
+        };
+        let mut first = None;
+        for path in self.paths()? {
+            let path = path?;
+            let Ok(status) = FileStatus::of_path(&path) else { continue };
+            if of_folder.as_ref().is_some_and(|filesystem| filesystem.has(&path, status.device)) {
+                return Ok(of_folder);
+            }
+            first = first.or_else(|| TreeFilesystem::of_path(&path).ok());
+            if of_folder.is_none() && first.is_some() {
+                break;
+            }
+        }
+        Ok(first)
     }
 
     pub fn folder(&self) -> Option<&Path> {
@@ -347,11 +404,12 @@ impl ChangedFile {
 }
 
 impl FoundFiles {
-    fn add(&mut self, file: &File, size_bytes: u64) {
+    fn add(&mut self, file: ExaminedFile) {
+        let size_bytes = file.status.size_bytes;
         self.facts.files += 1;
         self.size_bytes += size_bytes;
         self.facts.largest_bytes = self.facts.largest_bytes.max(size_bytes);
-        self.extents = self.extents.take().zip(extents::read(file).ok()).map(|(all, one)| all.sum_with(&one));
+        self.extents = self.extents.take().zip(file.extents).map(|(all, one)| all.sum_with(&one));
     }
 }
 

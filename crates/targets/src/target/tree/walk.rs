@@ -3,10 +3,11 @@
 //! under several names. The names of a list may be symbolic links.
 
 use super::TreeRequest;
+use super::left_out::LeftOutEntries;
 use super::list::{ListSource, TreeListsWriter};
 use crate::target::{TargetError, check_filesystems_respond, check_responses_to, path, refusal};
-use readlab_model::target::tree::{SkippedEntries, TreeOrder};
-use readlab_system::file_status::FileStatus;
+use readlab_model::target::tree::TreeOrder;
+use readlab_system::file_status::{FileKind, FileStatus};
 use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::mounts::Mount;
 use readlab_system::silent::ResponseProbe;
@@ -28,7 +29,7 @@ pub(super) struct WalkResult {
     pub(super) source_path: PathBuf,
     pub(super) folder_count: u64,
     pub(super) duplicate_count: u64,
-    pub(super) skipped: SkippedEntries,
+    pub(super) left_out: LeftOutEntries,
     /// Files and folders inside the tree that readlab writes; they are left out.
     pub(super) own_paths: OwnPaths,
 }
@@ -46,12 +47,11 @@ pub(super) fn walk(
     let points = Mount::points_below(&SystemRoot::default(), &folder);
     check_filesystems_respond(&points.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let mut first_files = BTreeMap::new();
-    let (skipped, place) = (SkippedEntries::default(), folder.clone());
     let mut walked = WalkResult {
-        source_path: place,
+        source_path: folder.clone(),
         folder_count: 0,
         duplicate_count: 0,
-        skipped,
+        left_out: LeftOutEntries::default(),
         own_paths: own.clone(),
     };
     let mut walk = WalkDir::new(&folder).follow_links(request.follows_links);
@@ -61,7 +61,12 @@ pub(super) fn walk(
     for entry in walk.into_iter().filter_entry(|entry| !own.has(entry.path())) {
         let entry = match entry {
             Err(error) if is_dangling_or_cyclic(&error) => {
-                walked.skipped.links += 1;
+                walked.left_out.counts.links += 1;
+                continue;
+            }
+            Err(error) if is_unreadable_below(&folder, &error) => {
+                let path = error.path().unwrap_or(&folder).to_owned();
+                walked.left_out.add_failed(&path, error.into())?;
                 continue;
             }
             entry => entry.map_err(|error| walk_error(&folder, error))?,
@@ -76,16 +81,16 @@ pub(super) fn walk(
             walked.folder_count += 1;
             names.add_folder(entry.path())?;
         } else if entry.path_is_symlink() {
-            walked.skipped.links += 1;
+            walked.left_out.counts.links += 1;
         } else if kind.is_fifo() {
-            walked.skipped.pipes += 1;
+            walked.left_out.counts.pipes += 1;
         } else if kind.is_socket() {
-            walked.skipped.sockets += 1;
+            walked.left_out.counts.sockets += 1;
         } else {
-            walked.skipped.devices += 1;
+            walked.left_out.counts.devices += 1;
         }
     }
-    // These files are opened next, and rejected if they are on different file systems.
+    // The file systems of these files are compared next, and the files are opened.
     check_responses_to(
         &first_files.values().map(PathBuf::as_path).collect::<Vec<_>>(),
         ResponseProbe::Status,
@@ -99,13 +104,19 @@ fn is_dangling_or_cyclic(error: &walkdir::Error) -> bool {
     error.loop_ancestor().is_some() || is_missing() && error.path().is_some_and(Path::is_symlink)
 }
 
+/// True if the error is about a file or folder below this folder that the user may not read.
+fn is_unreadable_below(folder: &Path, error: &walkdir::Error) -> bool {
+    let is_denied = error.io_error().is_some_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied);
+    is_denied && error.path().is_some_and(|path| path != folder)
+}
+
 fn walk_error(folder: &Path, error: walkdir::Error) -> TargetError {
     let path = error.path().unwrap_or(folder).to_owned();
     refusal(&path, error.into())
 }
 
 /// Reads the names of a list. A zero byte ends each name if the list contains zero bytes, and
-/// otherwise a newline. Repeated names are dropped.
+/// otherwise a newline. Repeated names are dropped, and names of no file are counted.
 pub(super) fn read_list(source: &ListSource, names: &mut TreeListsWriter) -> Result<WalkResult, TargetError> {
     let place = source.path().to_owned();
     let failed = TargetError::io(source.path());
@@ -115,7 +126,7 @@ pub(super) fn read_list(source: &ListSource, names: &mut TreeListsWriter) -> Res
     };
     // The buffer is longer than any path, so the first one holds a zero byte if the list has any.
     let end = if reader.fill_buf().map_err(&failed)?.contains(&0) { 0 } else { b'\n' };
-    let (mut seen, mut duplicates) = (HashSet::new(), 0);
+    let (mut seen, mut duplicates, mut left_out) = (HashSet::new(), 0, LeftOutEntries::default());
     loop {
         let some = next_names(&mut *reader, end).map_err(&failed)?;
         if some.is_empty() {
@@ -124,21 +135,23 @@ pub(super) fn read_list(source: &ListSource, names: &mut TreeListsWriter) -> Res
         check_filesystems_respond(&some.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
         for path in some {
             let path = path::stable_path(&path).map_err(|cause| refusal(&path, cause))?;
-            if seen.insert(xxh3_64(path.as_os_str().as_bytes())) {
-                let meta = fs::metadata(&path).map_err(|cause| refusal(&path, cause))?;
-                names.add(&path, FileStatus::from(&meta).inode)?;
-            } else {
+            if !seen.insert(xxh3_64(path.as_os_str().as_bytes())) {
                 duplicates += 1;
+                continue;
+            }
+            match FileStatus::of_path(&path) {
+                Ok(FileStatus { kind: FileKind::Regular, inode, .. }) => names.add(&path, inode)?,
+                Ok(status) => left_out.add_listed(&path, status.kind),
+                Err(cause) => left_out.add_failed(&path, cause)?,
             }
         }
     }
-    let (skipped, own) = (SkippedEntries::default(), OwnPaths::default());
     Ok(WalkResult {
         source_path: place,
         folder_count: 0,
         duplicate_count: duplicates,
-        skipped,
-        own_paths: own,
+        left_out,
+        own_paths: OwnPaths::default(),
     })
 }
 
@@ -162,8 +175,10 @@ fn next_names(reader: &mut dyn BufRead, end: u8) -> io::Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
     use crate::target::Target;
+    use crate::target::tests::folder_on_device;
     use crate::target::tree::WalkDifference;
-    use std::os::unix::fs::symlink;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     /// A folder with the layout of a model hub: a snapshot has symbolic links to files in another
     /// folder.
@@ -205,6 +220,101 @@ mod tests {
         let target = examine_folder(hub.path(), true).unwrap();
         assert_eq!(target.facts.tree().unwrap().skipped.links, 2);
         assert!(target.facts.cautions.iter().any(|it| it.contains("2 links (links that lead nowhere")));
+    }
+
+    #[test]
+    fn names_of_a_list_that_cannot_be_read_with_the_others_are_left_out_and_the_first_is_named() {
+        let Ok(elsewhere) = tempfile::NamedTempFile::new_in("/dev/shm") else {
+            eprintln!("SKIPPED: no folder /dev/shm to write to");
+            return;
+        };
+        let folder = folder_on_device();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("submodule")).unwrap();
+        fs::write(at("file"), "a line\n").unwrap();
+        symlink("nothing", at("dangling")).unwrap();
+        let names = [at("file"), at("submodule"), at("removed"), at("dangling"), elsewhere.path().to_owned()];
+        let write_list = |names: &[PathBuf]| {
+            let lines: Vec<String> = names.iter().map(|name| name.display().to_string()).collect();
+            fs::write(at("list"), lines.join("\n")).unwrap();
+            Target::examine_tree(&TreeRequest::by_name(ListSource::List(at("list"))))
+        };
+        let target = write_list(&names).unwrap();
+        let tree = target.tree().unwrap();
+        assert_eq!((target.facts.size_bytes, tree.len(), tree.change()), (7, 1, None));
+        let listed: Vec<PathBuf> = tree.paths().unwrap().map(Result::unwrap).collect();
+        assert_eq!(listed, names[..1]);
+        let skipped = target.facts.tree().unwrap().skipped;
+        assert_eq!((skipped.folders, skipped.missing, skipped.other_filesystem), (1, 2, 1));
+        let caution = target.facts.cautions.iter().find(|it| it.starts_with("Left out: ")).unwrap();
+        let words =
+            "1 folder of the list, 2 names without a file and 1 file on another file system. The first is ";
+        assert!(caution.contains(words) && caution.ends_with("/submodule."), "{caution}");
+        let why = write_list(&names[2..4]).unwrap_err().to_string();
+        assert!(why.contains("list: no file in it, only 2 names without a file; the first is "), "{why}");
+        assert!(why.ends_with("/removed"), "{why}");
+    }
+
+    #[test]
+    fn files_on_the_file_system_of_the_folder_are_read_and_if_it_has_none_those_of_another() {
+        let Ok(elsewhere) = tempfile::NamedTempFile::new_in("/dev/shm") else {
+            eprintln!("SKIPPED: no folder /dev/shm to write to");
+            return;
+        };
+        let folder = folder_on_device();
+        symlink(elsewhere.path(), folder.path().join("first")).unwrap();
+        let target = examine_folder(folder.path(), true).unwrap();
+        assert_eq!(target.facts.tree().unwrap().files, 1, "the only file");
+        fs::write(folder.path().join("second"), "a line\n").unwrap();
+        let target = examine_folder(folder.path(), true).unwrap();
+        let facts = target.facts.tree().unwrap();
+        assert_eq!((target.facts.size_bytes, facts.skipped.other_filesystem), (7, 1));
+        assert!(target.facts.cautions.iter().any(|it| it.ends_with("unless it reads {list}.")));
+    }
+
+    #[test]
+    fn what_the_user_may_not_read_is_left_out_and_walks_do_not_take_part() {
+        let hub = hub();
+        let at = |name: &str| hub.path().join(name);
+        fs::create_dir(at("closed")).unwrap();
+        fs::write(at("closed/inner"), "x").unwrap();
+        fs::write(at("secret"), "x").unwrap();
+        for (name, mode) in [("", 0o755), ("blobs/1", 0o644), ("closed", 0), ("secret", 0)] {
+            set_mode(&at(name), mode);
+        }
+        let folder = hub.path().to_owned();
+        let Some(found) = as_ordinary_user(move || examine_folder(&folder, false)) else { return };
+        // An ordinary user could not remove this folder otherwise.
+        set_mode(&at("closed"), 0o755);
+        let target = found.unwrap();
+        let tree = target.tree().unwrap();
+        assert_eq!((tree.len(), target.facts.tree().unwrap().skipped.unreadable), (1, 2));
+        assert_eq!(tree.walk_difference(), Some(WalkDifference::EntriesLeftOut));
+        let words = "Left out: 2 files or folders that this user may not read. The first is ";
+        assert!(target.facts.cautions.iter().any(|it| it.starts_with(words)), "{:?}", target.facts.cautions);
+    }
+
+    /// Calls a function by a user who is not root; `None` with a message if that user may not enter
+    /// the folder of temporary files.
+    fn as_ordinary_user<T: Send + 'static>(examine: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let begun = std::thread::spawn(move || {
+            if rustix::process::geteuid().is_root() {
+                // Other threads keep their user id.
+                let nobody = rustix::process::Uid::from_raw(65_534);
+                rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            }
+            let may_enter = tempfile::tempdir().is_ok();
+            may_enter.then(examine)
+        });
+        let found = begun.join().unwrap();
+        if found.is_none() {
+            eprintln!("SKIPPED: another user may not write to the folder of temporary files");
+        }
+        found
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
 
     #[test]
