@@ -399,6 +399,13 @@ mod ring2 {
             return;
         };
         shown.exits(0).shows("39 files of ").shows("Left out: 1 file or folder that this user may not read");
+        // No byte of a file is read for names, but each folder is listed.
+        let names = format!("race tree --work names --method rust/names-readdir {QUICK}");
+        let Some(named) = home.as_nobody(&names) else { return };
+        named.exits(0).shows(&format!("{NAME_COUNT} names of "));
+        set_mode(home.at("tree/deep"), 0);
+        let Some(refused) = home.as_nobody(&names) else { return };
+        refused.exits(2).tells("this user may not read every folder below it");
     }
 
     #[test]

@@ -180,7 +180,7 @@ mod tests {
         fs::create_dir_all(folder.path().join("a/b")).unwrap();
         let request = TreeRequest::by_name(ListSource::Folder(folder.path().to_owned()));
         assert!(Target::examine_tree(&request).is_err(), "there is nothing to read");
-        let target = Target::examine_tree(&TreeRequest { may_have_no_file: true, ..request }).unwrap();
+        let target = Target::examine_tree(&TreeRequest { only_finds_names: true, ..request }).unwrap();
         let cache = NamesCache::new(target.tree().unwrap(), EvictionScope::OfFile);
         assert_eq!(cache.fill_evicted().unwrap().proof.to_string(), "2 of 2 names resident");
         fs::create_dir(folder.path().join("c")).unwrap();

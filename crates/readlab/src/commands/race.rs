@@ -154,16 +154,14 @@ fn target_specs_of_runs(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::
     let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
     let own = OwnPaths::of_run(outputs.map(PathBuf::as_path)).with_replaced(&args.output.export_files());
     let follows_links = args.tree.follow;
-    let may_have_no_file = args.selection.work.is_some_and(Work::finds_names);
     let tree = |source| {
-        let own = own.clone();
+        let own_paths = own.clone();
         TargetSpec::of_tree(TreeRequest {
-            source,
             order,
             seed,
             follows_links,
-            own_paths: own,
-            may_have_no_file,
+            own_paths,
+            ..TreeRequest::by_name(source)
         })
     };
     let target = |word: &PathBuf| match (word.is_dir(), places) {

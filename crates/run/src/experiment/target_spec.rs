@@ -188,7 +188,8 @@ impl TargetSpec {
 
     /// Finds the facts about the target. Waits for the answer of a server until the deadline.
     pub(super) fn examine(&self, examination: &ExaminationOptions) -> anyhow::Result<ExaminedTarget> {
-        let ExaminationOptions { allows_device: allow_device, server, deadline } = *examination;
+        let ExaminationOptions { allows_device: allow_device, only_finds_names, server, deadline } =
+            *examination;
         if self.dictionary.is_some() && self.form.over != Transport::File {
             let word = secret::redact_url(&display_path(&self.word));
             bail!("{word}: only single files are decoded, and --dictionary is for what is decoded");
@@ -196,7 +197,8 @@ impl TargetSpec {
         // The targets of a record were not checked by the command line.
         check_filesystems_respond(&[&self.word])?;
         if let Some(request) = &self.tree {
-            return Ok(ExaminedTarget { form: self.form, target: Target::examine_tree(request)? });
+            let request = TreeRequest { only_finds_names, ..request.clone() };
+            return Ok(ExaminedTarget { form: self.form, target: Target::examine_tree(&request)? });
         }
         let word = self.word.as_os_str();
         let mut target = if url::is_url(word) || s3::is_object_name(word) {
@@ -241,6 +243,8 @@ impl TargetSpec {
 #[derive(Clone, Copy)]
 pub(super) struct ExaminationOptions<'a> {
     pub(super) allows_device: bool,
+    /// True if the run finds the names below folders and reads no file.
+    pub(super) only_finds_names: bool,
     pub(super) server: &'a ServerOptions,
     pub(super) deadline: &'a Deadline,
 }
@@ -270,7 +274,12 @@ fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTa
     let begun = Instant::now();
     let deadline = Deadline::for_step(ASKING_STEP, &config.rules, begun);
     let (allow_device, server) = (config.user.sampling.allow_device, &config.user.server);
-    let examination = ExaminationOptions { allows_device: allow_device, server, deadline: &deadline };
+    let examination = ExaminationOptions {
+        allows_device: allow_device,
+        only_finds_names: config.finds_names(),
+        server,
+        deadline: &deadline,
+    };
     let targets = specs.iter().map(|spec| spec.examine(&examination)).collect::<anyhow::Result<_>>()?;
     Ok(ExaminedTargets { targets, examination_time: begun.elapsed(), setting_control: None })
 }

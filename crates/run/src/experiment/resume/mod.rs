@@ -214,6 +214,11 @@ fn elapsed_before(record: &Record, written: SystemTime) -> anyhow::Result<Durati
     Ok(Duration::from_nanos(earlier_ns) + since)
 }
 
+/// Whether the run finds names and reads no file.
+fn finds_names(plan: &ResumePlan) -> bool {
+    plan.trials.iter().any(|trial| trial.work.finds_names())
+}
+
 fn examine(
     plan: &ResumePlan,
     before: &Targets<TargetFacts>,
@@ -221,7 +226,12 @@ fn examine(
 ) -> anyhow::Result<Vec<ExaminedTarget>> {
     let deadline = Deadline::for_step(ASKING_STEP, &plan.rules, Instant::now());
     let (allow_device, server) = (plan.may_read_block_device, &plan.server);
-    let examination = ExaminationOptions { allows_device: allow_device, server, deadline: &deadline };
+    let examination = ExaminationOptions {
+        allows_device: allow_device,
+        only_finds_names: finds_names(plan),
+        server,
+        deadline: &deadline,
+    };
     let mut targets = Vec::new();
     for (facts, target) in before.iter().zip(&plan.targets) {
         let spec = TargetSpec::of_record(facts, target, plan.rules.seed);
@@ -235,10 +245,9 @@ fn examine(
 /// meanwhile, and after a restart of the machine a device may have another number.
 fn open_same_targets(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<Vec<OpenTarget>> {
     let is_restarted = machine::boot_id() != plan.boot_id;
-    let finds_names = plan.trials.iter().any(|trial| trial.work.finds_names());
     let mut targets = Vec::new();
     for (examined, before) in examined.into_iter().zip(&plan.targets) {
-        let open = OpenTarget::open(examined, plan.may_drop_caches, finds_names)?;
+        let open = OpenTarget::open(examined, plan.may_drop_caches, finds_names(plan))?;
         if let (Some(before), Some(mut now)) = (before.identity, open.cache_control.identity()) {
             now.ctime = before.ctime;
             if is_restarted {

@@ -20,10 +20,8 @@ impl TreeRequest {
             true => ListSource::List(place),
         };
         let own = OwnPaths::of_paths(facts.own_folders.iter().map(PathBuf::from)).with_streams();
-        // A race that reads files has at least one file, so a record without files is that of a race
-        // that only finds names.
-        let (order, follows_links, may_have_no_file) = (facts.order, facts.follows_links, facts.files == 0);
-        TreeRequest { source, order, seed, follows_links, own_paths: own, may_have_no_file }
+        let (order, follows_links) = (facts.order, facts.follows_links);
+        TreeRequest { order, seed, follows_links, own_paths: own, ..TreeRequest::by_name(source) }
     }
 }
 

@@ -50,16 +50,16 @@ pub struct TreeRequest {
     pub follows_links: bool,
     /// Files and folders that readlab writes; they do not belong to the tree.
     pub own_paths: OwnPaths,
-    /// True if a folder without files but with other folders is accepted, because the race only
-    /// finds names.
-    pub may_have_no_file: bool,
+    /// True if the race finds names and reads no file. Files are then not opened and may be on any
+    /// file system, and a folder that has only folders is accepted.
+    pub only_finds_names: bool,
 }
 
 impl TreeRequest {
     /// The request that finds all files of this source, ordered by name.
     pub fn by_name(source: ListSource) -> TreeRequest {
         let (order, own) = (TreeOrder::Name, OwnPaths::default());
-        TreeRequest { source, order, seed: 0, follows_links: false, own_paths: own, may_have_no_file: false }
+        TreeRequest { source, order, seed: 0, follows_links: false, own_paths: own, only_finds_names: false }
     }
 }
 
@@ -133,6 +133,11 @@ impl ExaminedFile {
         }
         let file = open_file::open_without_waiting(path)?;
         Ok(Some(ExaminedFile { status: FileStatus::read(&file)?, extents: extents::read(&file).ok() }))
+    }
+
+    /// Examines a file without opening it.
+    fn by_status(path: &Path) -> io::Result<ExaminedFile> {
+        Ok(ExaminedFile { status: FileStatus::of_path(path)?, extents: None })
     }
 }
 
@@ -213,13 +218,17 @@ impl Tree {
         let (facts, source_path) = (walked.facts(request), walked.source_path);
         let extents = Some(Extents::default());
         let mut found = FoundFiles { size_bytes: 0, extents, facts, left_out: walked.left_out };
-        let filesystem = self.filesystem_to_read()?;
+        let filesystem = if request.only_finds_names { None } else { self.filesystem_to_read()? };
         let list = self.list_path();
         let mut kept = list::ListWriter::create(list.with_extension("kept"))?;
         let mut seen = BTreeSet::new();
         for path in self.paths()? {
             let path = path?;
-            let file = match ExaminedFile::open(&path, filesystem.as_ref()) {
+            let examined = match request.only_finds_names {
+                true => ExaminedFile::by_status(&path).map(Some),
+                false => ExaminedFile::open(&path, filesystem.as_ref()),
+            };
+            let file = match examined {
                 Ok(Some(file)) => file,
                 Ok(None) => {
                     found.left_out.add_from_other_filesystem(&path);
@@ -243,7 +252,7 @@ impl Tree {
         fs::rename(kept.finish()?, &list).map_err(TargetError::io(&list))?;
         found.facts.skipped = found.left_out.counts;
         // The folder itself is one of the folders.
-        let is_accepted = found.facts.files > 0 || request.may_have_no_file && found.facts.folders > 1;
+        let is_accepted = found.facts.files > 0 || request.only_finds_names && found.facts.folders > 1;
         if !is_accepted {
             let instead = found.left_out.words_instead_of_files(request.follows_links);
             return Err(TargetError::about(&source_path, format!("no file in it{instead}")));

@@ -294,6 +294,21 @@ mod tests {
         assert!(target.facts.cautions.iter().any(|it| it.starts_with(words)), "{:?}", target.facts.cautions);
     }
 
+    #[test]
+    fn a_race_that_only_finds_names_opens_no_file() {
+        let hub = hub();
+        let at = |name: &str| hub.path().join(name);
+        fs::write(at("secret"), "x").unwrap();
+        set_mode(hub.path(), 0o755);
+        set_mode(&at("secret"), 0);
+        let request = TreeRequest::by_name(ListSource::Folder(hub.path().to_owned()));
+        let request = TreeRequest { only_finds_names: true, ..request };
+        let Some(found) = as_ordinary_user(move || Target::examine_tree(&request)) else { return };
+        let target = found.unwrap();
+        let tree = target.tree().unwrap();
+        assert_eq!((tree.len(), tree.change(), tree.walk_difference()), (2, None, None));
+    }
+
     /// Calls a function by a user who is not root; `None` with a message if that user may not enter
     /// the folder of temporary files.
     fn as_ordinary_user<T: Send + 'static>(examine: impl FnOnce() -> T + Send + 'static) -> Option<T> {
