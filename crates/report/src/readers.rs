@@ -21,11 +21,13 @@ pub struct ReadersRow {
     // The number of readers that read at the same time.
     #[serde(rename = "readers")]
     pub reader_count: u64,
+    /// The rate of one reader by its own clock; `null` if it is not known how many bytes a reading
+    /// reads.
     #[serde(rename = "bytes_per_second_each")]
-    pub bytes_per_s_each: f64,
+    pub bytes_per_s_each: Option<f64>,
     /// Jain's index of fairness.
     pub fairness: Estimate,
-    /// The rate of one of several readers divided by that of a reader alone, in the same rounds;
+    /// The speed of one of several readers divided by that of a reader alone, in the same rounds;
     /// `null` if no reader was measured alone.
     #[serde(rename = "of_alone")]
     pub ratio_to_alone: Option<Estimate>,

@@ -47,7 +47,7 @@ pub(super) fn readers(page: &Page) -> Option<Section> {
         vec![
             Cell::text(&row.name),
             Cell::number(Number::count(row.reader_count)),
-            Cell::number(Number::rate(row.bytes_per_s_each)),
+            Cell::number(row.bytes_per_s_each.map(Number::rate)),
             Cell::number(row.ratio_to_alone.map(readers::share_number)),
             Cell::number(readers::share_number(row.fairness)),
         ]
