@@ -74,16 +74,11 @@ pub(super) fn verdict_on_decoding_or_device(facts: &TrialFacts) -> Verdict {
     }
 }
 
-/// The fastest rival on the same files or places: a reading that waits for one request at a time is
-/// slower than one with several in flight. Of readings of places the depth is known, so only rivals
-/// with a greater depth count.
+/// The fastest rival on the same files or places that has more requests in flight: a reading that
+/// waits for one request at a time is slower than one with several in flight.
 fn remedy_by_more_in_flight(judged: &JudgedTrial) -> Option<Remedy> {
-    let of_places = judged.target.blocks().is_some();
-    let is_deeper = |other: &TrialRecord| {
-        !of_places || block_bytes_and_depth(other).1 > block_bytes_and_depth(judged.trial_record).1
-    };
-    let others = judged.rivals().filter(|other| other.trial.index != judged.trial_record.trial.index);
-    judged.clear_remedy(others.filter(|other| is_deeper(other)))
+    let depth = declared_depth(judged.trial_record)?;
+    judged.clear_remedy(judged.rivals().filter(|other| declared_depth(other) > Some(depth)))
 }
 
 /// Why the device is not busy, judged by other readings past the page cache that use the device
@@ -102,15 +97,11 @@ fn device_use(judged: &JudgedTrial) -> DeviceUse {
         let is_past = other.trial.bypasses_cache() || other.trial.limit_kind() == Some(LimitKind::Device);
         is_past && other.is_measured() && other.trial.target == it.trial.target
     });
-    let (block, depth) = block_bytes_and_depth(it);
-    let larger = past_cache.clone().filter(|other| {
-        let (other_block, other_depth) = block_bytes_and_depth(other);
-        other_block > block && other_depth == depth
-    });
-    let deeper = past_cache.filter(|other| {
-        let (other_block, other_depth) = block_bytes_and_depth(other);
-        other_block == block && other_depth > depth
-    });
+    let (block, depth) = (block_bytes(it), declared_depth(it));
+    let larger =
+        past_cache.clone().filter(|other| block_bytes(other) > block && declared_depth(other) == depth);
+    let deeper = past_cache
+        .filter(|other| block_bytes(other) == block && depth.is_some() && declared_depth(other) > depth);
     match (judged.clear_remedy(larger), judged.clear_remedy(deeper)) {
         (Some(larger), Some(deeper)) if deeper.speed_ratio > larger.speed_ratio => {
             DeviceUse::Shallow { remedy: deeper }
@@ -121,9 +112,16 @@ fn device_use(judged: &JudgedTrial) -> DeviceUse {
     }
 }
 
-/// Bytes of one request, and number of requests in flight.
-fn block_bytes_and_depth(it: &TrialRecord) -> (u64, u64) {
+/// Bytes of one request.
+fn block_bytes(it: &TrialRecord) -> u64 {
     let param = |name| it.trial.params.0.get(name).copied();
-    let block = param("buffer_bytes").unwrap_or(0) * param("buffers").unwrap_or(1);
-    (block, param("depth").unwrap_or(1) * param("threads").unwrap_or(1))
+    param("buffer_bytes").unwrap_or(0) * param("buffers").unwrap_or(1)
+}
+
+/// Number of requests that a trial declares to have in flight, or of files whose bytes it requests
+/// ahead; `None` for a method that chooses its number of threads itself, which 0 stands for.
+fn declared_depth(it: &TrialRecord) -> Option<u64> {
+    let param = |name| it.trial.params.0.get(name).copied();
+    let each = param("depth").or_else(|| param("ahead")).unwrap_or(1);
+    Some(each.saturating_mul(param("threads").unwrap_or(1))).filter(|depth| *depth > 0)
 }

@@ -232,7 +232,7 @@ fn read_ahead_below_the_default_is_named() {
     }
     // For a folder, the size of its files decides as well, even if another method is faster.
     record.targets[TargetIndex::new(0)].own_read_ahead = own(short);
-    add_cold(&mut record, "rust/uring", sample_of_ms(400, 40, 160));
+    add_cold(&mut record, "rust/files-io_uring@depth=64", sample_of_ms(400, 40, 160));
     for (files, words) in [(8, "short read-ahead"), (FILE_BYTES / 4096, "shallow depth")] {
         record.targets[TargetIndex::new(0)].kind =
             TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });

@@ -114,8 +114,29 @@ fn a_shallow_queue_on_many_files_is_reported_above_a_cache_too() {
     put_above_a_cache(&mut record);
     let alone = add_cold(&mut record, "rust/read/avx512", sample_of_ms(3000, 40, 80));
     assert!(matches!(verdict_on(&record, alone).verdict, Verdict::Unknown { .. }));
-    add_cold(&mut record, "rust/files-threads/avx512", sample_of_ms(1000, 40, 80));
+    add_cold(&mut record, "rust/files-threads/avx512@threads=2", sample_of_ms(1000, 40, 80));
     assert_eq!(short_cause(&record, alone), "shallow depth");
+}
+
+#[test]
+fn a_faster_reading_of_many_files_with_no_more_in_flight_does_not_make_another_shallow() {
+    for (own, rival, is_shallow) in [
+        ("rust/files-threads/memchr@threads=4", "rust/files-threads/memchr@threads=16", true),
+        ("rust/files-threads/memchr@threads=64", "rust/files-threads/memchr@threads=16", false),
+        ("rust/files-threads/memchr@threads=16", "rust/files-threads/avx512@threads=16", false),
+        ("rust/files-ahead/memchr@ahead=32", "rust/files-threads/memchr@threads=2", false),
+        ("rust/read/memchr", "rust/files-ahead/memchr@ahead=32", true),
+        // With 0 the method chooses the number of its threads.
+        ("rust/files-auto/memchr@threads=0", "rust/files-threads/memchr@threads=16", false),
+        ("rust/read/memchr", "command/cat", false),
+    ] {
+        let mut record = machine_record();
+        record.targets[TargetIndex::new(0)].kind =
+            TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
+        let waits = add_cold(&mut record, own, sample_of_ms(3000, 40, 80));
+        add_cold(&mut record, rival, sample_of_ms(1000, 40, 80));
+        assert_eq!(short_cause(&record, waits) == "shallow depth", is_shallow, "{own} beside {rival}");
+    }
 }
 
 #[test]
