@@ -26,7 +26,7 @@ const RECLAIM_SHARE_MIN: f64 = 0.3;
 const SCANNED_PER_PAGE_MIN: f64 = 0.5;
 
 /// Fewer major page faults than this prove nothing: every process has some.
-const MAJOR_FAULTS_MIN: f64 = 16.0;
+pub(super) const MAJOR_FAULTS_MIN: f64 = 16.0;
 
 /// A method that leaves at most this share of the working set in the page cache does not use the
 /// memory that the bound grants.

@@ -1,6 +1,7 @@
 //! Read-ahead: the kernel fetches bytes that the reading did not ask for, or fetches too little at
 //! a time.
 
+use super::memory::MAJOR_FAULTS_MIN;
 use super::page_faults::{PAGE_BYTES, reads_by_calls};
 use super::parts::median;
 use super::{DeviceUse, JudgedTrial, Remedy, Verdict};
@@ -10,6 +11,7 @@ use readlab_model::sample::Meter;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::ReadAhead;
 use readlab_model::trial::CacheState;
+use readlab_record::TrialRecord;
 
 /// Read-ahead decides the verdict if the device delivers at least this many times the requested
 /// bytes.
@@ -23,9 +25,16 @@ pub(super) fn verdict_on_unrequested_bytes(judged: &JudgedTrial) -> Option<Verdi
     let times = amplification(judged)?;
     Some(Verdict::ReadAhead {
         amplification: times,
-        is_mapped: !reads_by_calls(it),
+        is_mapped: fetches_by_page_faults(it),
         remedy: remedy_by_fewer_bytes(judged),
     })
+}
+
+/// Whether a mapping fetches the bytes: its page faults wait for the device. The meters do not show
+/// the read calls of a ring, or of merged blocks that overlap, but these cause no such page faults.
+fn fetches_by_page_faults(it: &TrialRecord) -> bool {
+    let major_faults = median(it, Meter::MajorFaults);
+    !reads_by_calls(it) && major_faults.is_none_or(|count| count >= MAJOR_FAULTS_MIN)
 }
 
 /// The device bytes divided by the bytes of the blocks that a reading needs. `None` if the device

@@ -56,6 +56,17 @@ fn a_random_mapping_that_fetches_unrequested_bytes_is_limited_by_read_ahead() {
     let stop = "read-ahead, 29× the bytes";
     assert_verdict(&record, mapped, stop, "29.0 times the bytes of its reads");
     assert_verdict(&record, mapped, stop, "madvise(MADV_RANDOM) turns it off");
+    // A reading without page faults that wait for the device, as in a ring, maps nothing, though no
+    // meter shows its read calls.
+    for (major_faults, advice) in
+        [(4096, "madvise(MADV_RANDOM) turns it off"), (0, "posix_fadvise(POSIX_FADV_RANDOM) turns it off")]
+    {
+        change_each(&mut record, mapped, [major_faults; 5], |sample, count| {
+            sample.major_faults = Some(count)
+        });
+        assert_verdict(&record, mapped, stop, advice);
+    }
+    change_each(&mut record, mapped, [(); 5], |sample, ()| sample.major_faults = None);
     // A reading by read calls turns read-ahead off with another system call. Another reading that
     // fetches less is the remedy.
     make_trial_use_read_calls(&mut record, mapped, 1 << 20);
