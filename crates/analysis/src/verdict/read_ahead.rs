@@ -86,11 +86,9 @@ pub(super) fn remedy_by_fewer_bytes(judged: &JudgedTrial) -> Option<Remedy> {
 pub(super) fn verdict_on_raced_read_ahead(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { trial_record: it, target, .. } = judged;
     let is_cached = target.blocks().is_none() && !it.trial.bypasses_cache();
-    let ahead = target.read_ahead().filter(|_| is_cached)?;
-    let remedy = remedy_by_larger_read_ahead(judged)?;
-    Some(Verdict::Device {
-        device_use: DeviceUse::TooLittle { read_ahead: Some(ahead), remedy: Some(remedy) },
-    })
+    let remedy = is_cached.then(|| remedy_by_larger_read_ahead(judged)).flatten()?;
+    let read_ahead = kernel_read_ahead(judged);
+    Some(Verdict::Device { device_use: DeviceUse::TooLittle { read_ahead, remedy: Some(remedy) } })
 }
 
 /// The same method under the larger read-ahead with which the method is fastest, if several values
@@ -108,10 +106,18 @@ pub(super) fn remedy_by_larger_read_ahead(judged: &JudgedTrial) -> Option<Remedy
     Some(Remedy { name: best.target.settings_words()?, speed_ratio: best.ratio.estimate })
 }
 
-/// The kernel's read-ahead for a sequential reading through the page cache, where it is less than
-/// the default. Files that are no larger than the read-ahead are not affected.
-pub(super) fn short_read_ahead(target: &TargetFacts) -> Option<ReadAhead> {
+/// The kernel's read-ahead for a sequential reading through the page cache; `None` for a method that
+/// requests the next bytes itself, in an amount of its own.
+pub(super) fn kernel_read_ahead(judged: &JudgedTrial) -> Option<ReadAhead> {
+    let JudgedTrial { trial_record: it, target, .. } = judged;
+    let requests_ahead = ["ahead_bytes", "ahead"].iter().any(|name| it.trial.params.0.contains_key(*name));
+    target.read_ahead().filter(|_| target.blocks().is_none() && !requests_ahead)
+}
+
+/// The kernel's read-ahead for a sequential reading, where it is less than the default. Files that
+/// are no larger than the read-ahead are not affected.
+pub(super) fn short_read_ahead(judged: &JudgedTrial) -> Option<ReadAhead> {
+    let target = judged.target;
     let file_bytes = target.tree().map_or(u64::MAX, |tree| target.size_bytes / tree.files.max(1));
-    let is_short = |ahead: &ReadAhead| ahead.is_below_default() && ahead.bytes < file_bytes;
-    target.read_ahead().filter(|ahead| target.blocks().is_none() && is_short(ahead))
+    kernel_read_ahead(judged).filter(|ahead| ahead.is_below_default() && ahead.bytes < file_bytes)
 }

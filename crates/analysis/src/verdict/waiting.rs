@@ -25,7 +25,7 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     let is_of_many = target.tree().is_some() || target.blocks().is_some();
     let shallow = is_of_many.then(|| remedy_by_more_in_flight(judged)).flatten();
     let shallow = shallow.map(|remedy| Verdict::Device { device_use: DeviceUse::Shallow { remedy } });
-    let short = || read_ahead::short_read_ahead(target);
+    let short = || read_ahead::short_read_ahead(judged);
     // Raced settings show the cause without a meter of the device and without its limit.
     let raced = || read_ahead::verdict_on_raced_read_ahead(judged);
     if facts.cold_cache_names.is_some() {
@@ -84,13 +84,13 @@ fn remedy_by_more_in_flight(judged: &JudgedTrial) -> Option<Remedy> {
 /// Why the device is not busy, judged by other readings past the page cache that use the device
 /// better.
 fn device_use(judged: &JudgedTrial) -> DeviceUse {
-    let JudgedTrial { record, trial_record: it, target, .. } = judged;
+    let JudgedTrial { record, trial_record: it, .. } = judged;
     if !it.trial.bypasses_cache() {
         let too_little = || DeviceUse::TooLittle {
-            read_ahead: target.read_ahead().filter(|_| target.blocks().is_none()),
+            read_ahead: read_ahead::kernel_read_ahead(judged),
             remedy: read_ahead::remedy_by_larger_read_ahead(judged),
         };
-        let short = read_ahead::short_read_ahead(target);
+        let short = read_ahead::short_read_ahead(judged);
         return short.map_or_else(too_little, |ahead| DeviceUse::ReadAhead { read_ahead: ahead });
     }
     let past_cache = record.trials.iter().filter(|other| {

@@ -241,6 +241,15 @@ fn read_ahead_below_the_default_is_named() {
         record.targets[TargetIndex::new(0)].own_read_ahead = of_filesystem;
         assert_verdict(&record, mapped, right, &said);
     }
+    // A method that requests the next bytes itself does not depend on the kernel's read-ahead.
+    let requests =
+        add_cold(&mut record, "rust/read-ahead/avx2@ahead_bytes=4194304", sample_of_ms(2000, 40, 160));
+    for of_filesystem in [short, usual] {
+        record.targets[TargetIndex::new(0)].own_read_ahead = own(of_filesystem);
+        let judged = verdict_on(&record, requests);
+        assert_eq!(judged.short_cause(), "too little in flight", "{judged:?}");
+        assert!(!judged.sentence.contains("the kernel reads ahead"), "{}", judged.sentence);
+    }
     // For a folder, the size of its files decides as well, even if another method is faster.
     record.targets[TargetIndex::new(0)].own_read_ahead = own(short);
     add_cold(&mut record, "rust/files-io_uring@depth=64", sample_of_ms(400, 40, 160));
