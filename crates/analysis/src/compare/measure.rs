@@ -17,7 +17,7 @@ pub enum Measure {
     Wall,
     /// CPU time, user and system, in nanoseconds
     Cpu,
-    /// Bytes read over wall time, in bytes per second
+    /// Bytes read over wall time, of an archive its stored bytes, in bytes per second
     Rate,
     /// High-water mark of memory, in bytes
     Peak,

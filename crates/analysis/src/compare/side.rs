@@ -128,7 +128,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     };
     let shown_name = label.as_ref().or(id.as_ref()).map_or_else(|| name.clone(), with_memory);
     let is_accepted = it.is_accepted();
-    let bytes = record.bytes_in(it).unwrap_or(0);
+    let bytes = rate_bytes(record, it).unwrap_or(0);
     let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
     let measures = Measure::value_variants().iter().copied();
     Case {
@@ -157,6 +157,15 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
         figures: measures.filter(|_| is_accepted).filter_map(figure).collect(),
         noise: BTreeMap::new(),
         why_unmeasured: it.outcome.clone().filter(|_| !is_accepted),
+    }
+}
+
+/// The bytes that a rate counts. Of an archive these are the stored bytes, which publications and
+/// data sheets of drives count too.
+fn rate_bytes(record: &Record, it: &TrialRecord) -> Option<u64> {
+    match it.trial.decoded_format {
+        Some(_) => record.bytes_in(it),
+        None => record.bytes_out(it),
     }
 }
 

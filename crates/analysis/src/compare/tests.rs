@@ -3,8 +3,10 @@
 use super::*;
 use crate::stats::{Interval, IntervalRule, Observation, Ratio, float};
 use readlab_model::sample::Sample;
-use readlab_model::trial::{CacheState, Work};
-use readlab_protocol::Cache;
+use readlab_model::target::range::RangeFacts;
+use readlab_model::target::{DecodedContent, TargetFacts};
+use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
+use readlab_protocol::{Archive, Cache};
 use readlab_record::{Record, testing};
 use std::collections::BTreeMap;
 
@@ -317,6 +319,27 @@ fn recorded_side(name: &str, trials: u64, rounds: u64, slower: f64) -> Side {
         testing::add_trial(&mut record, &name, CacheState::Warm, Cache::Through, readings);
     }
     Side::of_record(&record, name, "here")
+}
+
+#[test]
+fn a_recorded_rate_counts_the_bytes_of_a_range_and_the_stored_bytes_of_an_archive() {
+    let rate = |facts: TargetFacts, decoded_format: Option<Archive>| {
+        let mut record = Record::new(testing::header());
+        record.add(testing::target_line(0, facts));
+        let reading = Sample { wall_ns: 1_000_000_000, ..Sample::default() };
+        let (state, cache) = (CacheState::Warm, Cache::Through);
+        let trial = testing::add_trial(&mut record, "rust/read", state, cache, [reading]);
+        record.trials[TrialIndex::new(trial)].trial.decoded_format = decoded_format;
+        Side::of_record(&record, "a", "here").cases[0].figures[&Measure::Rate].value()
+    };
+    let file = TargetFacts { size_bytes: 10_000, ..TargetFacts::default() };
+    assert_eq!(rate(file.clone(), None), 10_000.0);
+    let range =
+        RangeFacts { start_bytes: 4_000, length_bytes: 6_000, before_bytes: 4_000, file_bytes: 20_000 };
+    assert_eq!(rate(TargetFacts { range: Some(range), ..file.clone() }, None), 6_000.0);
+    let answer = Answer { bytes: Some(60_000), ..Answer::default() };
+    let decoded = Some(DecodedContent { archive: Archive::Zip, digest: "d".to_owned(), answer });
+    assert_eq!(rate(TargetFacts { decoded, ..file }, Some(Archive::Zip)), 10_000.0);
 }
 
 #[test]
