@@ -292,12 +292,9 @@ fn serialize_ratio<S: Serializer>(it: &Option<Ratio>, serializer: S) -> Result<S
 }
 
 impl Cell {
-    /// How many times as good as `base` this number is; `None` between a mean and a median, whose
-    /// quotient means nothing.
+    /// How many times as good as `base` this number is; `None` if the quotient means nothing.
     pub(super) fn ratio_to(&self, base: &Cell, measure: Measure) -> Option<Ratio> {
-        let is_mean = |it: &Cell| it.statistic == Some(Statistic::Mean);
-        let is_median = |it: &Cell| matches!(it.statistic, None | Some(Statistic::Median));
-        if is_mean(self) && is_median(base) || is_median(self) && is_mean(base) {
+        if self.is_of_other_statistic(base) || self.has_no_quotient(base) {
             return None;
         }
         let log = |value: f64| value.max(1.0).ln();
@@ -308,5 +305,19 @@ impl Cell {
         };
         let (own, base) = (log_of(self), log_of(base));
         Some(if measure.unit() == Unit::BytesPerSecond { own.over(&base) } else { base.over(&own) })
+    }
+
+    /// Whether one number is a mean and the other a median.
+    pub(super) fn is_of_other_statistic(&self, base: &Cell) -> bool {
+        let is_mean = |it: &Cell| it.statistic == Some(Statistic::Mean);
+        let is_median = |it: &Cell| matches!(it.statistic, None | Some(Statistic::Median));
+        is_mean(self) && is_median(base) || is_median(self) && is_mean(base)
+    }
+
+    /// Whether one number is 0 or less, as a count or a fitted cost may be, and the other is not the
+    /// same. Two zeros are equal, so their ratio is 1.
+    pub(super) fn has_no_quotient(&self, base: &Cell) -> bool {
+        let are_zero = self.value == 0.0 && base.value == 0.0;
+        self.value.min(base.value) <= 0.0 && !are_zero
     }
 }

@@ -31,6 +31,9 @@ pub const ONE_ROUND_WORDS: &str = "a single round has no interval";
 /// ([`crate::stats::OBSERVATIONS_MIN`]).
 pub const FEW_READINGS_WORDS: &str = "fewer than five readings have an interval only of times and rates";
 
+/// Why two numbers have no ratio.
+const NO_QUOTIENT_WORDS: &str = "a number that is 0 or less has no ratio";
+
 impl Gate {
     /// Whether the whole interval is beyond the allowed share; a ratio without an interval never
     /// fails.
@@ -108,10 +111,13 @@ fn unmeasured_sentence(it: &UnmeasuredCase, side: &str) -> String {
     )
 }
 
-/// Why the ratio of two numbers cannot be judged; `None` if it can be judged, if there is no ratio,
-/// and if the number of readings of either is not known, as of many published means.
+/// Why two numbers cannot be judged; `None` if they can be judged, if one is a mean and the other a
+/// median, and if the number of readings of either is not known, as of many published means.
 fn why_unjudged(measure: Measure, first: &Cell, other: Cell) -> Option<&'static str> {
     let fewer = first.n?.min(other.n?);
+    if other.has_no_quotient(first) {
+        return Some(NO_QUOTIENT_WORDS);
+    }
     let is_one_round = fewer < 2 || SHARED_NOISE_MEASURES.contains(&measure);
     let why = if is_one_round { ONE_ROUND_WORDS } else { FEW_READINGS_WORDS };
     other.ratio?.ci95.is_none().then_some(why)

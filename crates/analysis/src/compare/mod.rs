@@ -167,12 +167,22 @@ impl Comparison {
         self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)))
     }
 
+    /// The cells of the other sides, each with that of the first side.
+    fn pairs(&self) -> impl Iterator<Item = (&Cell, &Cell)> {
+        self.rows().flat_map(|(_, row)| {
+            let base = row.cells[0].as_ref();
+            row.cells[1..].iter().flatten().filter_map(move |cell| Some((cell, base?)))
+        })
+    }
+
     /// Whether a mean is compared with a median, so that there is no ratio.
     pub fn has_unlike_statistics(&self) -> bool {
-        let lacks = |row: &ComparisonRow| {
-            row.cells[0].is_some() && row.cells[1..].iter().flatten().any(|cell| cell.ratio.is_none())
-        };
-        self.rows().any(|(_, row)| lacks(row))
+        self.pairs().any(|(cell, base)| cell.is_of_other_statistic(base))
+    }
+
+    /// Whether a number is 0 or less and another is not the same, so that there is no ratio.
+    pub fn has_numbers_without_quotient(&self) -> bool {
+        self.pairs().any(|(cell, base)| cell.has_no_quotient(base))
     }
 
     pub fn lacks_intervals(&self) -> bool {

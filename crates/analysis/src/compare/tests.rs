@@ -294,6 +294,32 @@ fn a_mean_and_a_median_have_no_ratio_and_chosen_means_stay_means() {
 }
 
 #[test]
+fn a_number_of_zero_or_less_has_no_ratio_and_is_not_judged() {
+    let gate = Gate { allowed_share: 0.05 };
+    let has_ratio = |one: f64, other: f64| {
+        let sides = [("a", one), ("b", other)];
+        let sides = sides.map(|(name, value)| published_side(name, sampled_figure(vec![value; 20])));
+        let comparison = compare(sides.into()).unwrap();
+        let ratio = comparison.tables[0].rows[0].cells[1].unwrap().ratio;
+        let unjudged = Gate::unjudged_sentences(&comparison);
+        assert_eq!(comparison.has_numbers_without_quotient(), ratio.is_none());
+        assert!(!comparison.has_unlike_statistics());
+        assert_eq!(unjudged.len(), usize::from(ratio.is_none()), "{one} {other}: {unjudged:?}");
+        assert!(unjudged.iter().all(|it| it.ends_with("a number that is 0 or less has no ratio")));
+        assert_eq!(gate.worse_sentences(&comparison).is_err(), ratio.is_none());
+        ratio.is_some()
+    };
+    assert!(!has_ratio(0.0, 1.0) && !has_ratio(5e4, 0.0) && !has_ratio(-300.0, 5e4));
+    assert!(!has_ratio(-1.0, -2.0) && has_ratio(1.0, 1.0));
+    assert!(has_ratio(0.0, 0.0), "equal numbers");
+    // Counts and fitted costs have no samples, and are not judged in any case.
+    let of_fit = |value| published_side("fit", Figure::of_value(value, Statistic::Slope));
+    let comparison = compare(vec![of_fit(-300.0), of_fit(5e4)]).unwrap();
+    assert!(comparison.tables[0].rows[0].cells[1].unwrap().ratio.is_none());
+    assert!(Gate::unjudged_sentences(&comparison).is_empty());
+}
+
+#[test]
 fn a_side_without_the_fact_is_named_beside_the_line() {
     let fact = |name: &str, ghz: Option<f64>| {
         let facts = ghz.map(|ghz| ("ghz".to_owned(), Value::from(ghz))).into_iter().collect();

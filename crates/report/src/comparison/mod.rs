@@ -201,6 +201,9 @@ pub(super) fn remark_lines(comparison: &Comparison) -> Vec<String> {
     if comparison.has_unlike_statistics() {
         lines.push("no ratio: a mean is not compared with a median".to_owned());
     }
+    if comparison.has_numbers_without_quotient() {
+        lines.push("no ratio: a number that is 0 or less has none".to_owned());
+    }
     lines.extend(
         comparison
             .forced_differences
