@@ -118,8 +118,14 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     // Under the settings that were found at the start, the trial is also comparable with the same
     // trial of a run that raced no settings.
     let has_initial_settings = target.is_none_or(TargetFacts::has_initial_settings);
-    let id = has_initial_settings.then(|| trial.id.to_string());
-    let (name, label) = (record.trial_name(trial), trial.label.clone().filter(|_| has_initial_settings));
+    // A trial that is started for each reading is not the same case as one that keeps running.
+    let with_start = |name: String| match trial.start {
+        StartMode::Kept => name,
+        StartMode::EachReading => format!("{name} (each reading)"),
+    };
+    let id = has_initial_settings.then(|| with_start(trial.id.to_string()));
+    let label = trial.label.clone().filter(|_| has_initial_settings);
+    let name = with_start(record.trial_name(trial));
     let memory = target.and_then(|target| target.memory.as_ref());
     // The names do not contain the bound on memory; the comparison key distinguishes bounds.
     let with_memory = |name: &String| match memory {
@@ -133,11 +139,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let measures = Measure::value_variants().iter().copied();
     Case {
         name: shown_name,
-        // A trial that is started for each reading is not the same case as one that keeps running.
-        names: label
-            .into_iter()
-            .chain(id.into_iter().chain([name]).filter(|_| trial.start == StartMode::Kept))
-            .collect(),
+        names: label.into_iter().chain(id).chain([name]).collect(),
         key: ComparisonKey {
             path: target.map(|target| target.path.clone()),
             transport: target.map(TargetFacts::transport),

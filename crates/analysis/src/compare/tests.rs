@@ -7,7 +7,7 @@ use readlab_model::target::range::RangeFacts;
 use readlab_model::target::{DecodedContent, TargetFacts};
 use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
-use readlab_record::{Record, testing};
+use readlab_record::{Record, StartMode, testing};
 use std::collections::BTreeMap;
 
 fn sampled_figure(values: impl IntoIterator<Item = f64>) -> Figure {
@@ -366,6 +366,32 @@ fn a_recorded_rate_counts_the_bytes_of_a_range_and_the_stored_bytes_of_an_archiv
     let answer = Answer { bytes: Some(60_000), ..Answer::default() };
     let decoded = Some(DecodedContent { archive: Archive::Zip, digest: "d".to_owned(), answer });
     assert_eq!(rate(TargetFacts { decoded, ..file }, Some(Archive::Zip)), 10_000.0);
+}
+
+#[test]
+fn methods_that_are_started_for_each_reading_are_cases_of_their_own() {
+    let side = |name: &str| {
+        let mut record = Record::new(testing::header());
+        record.add(testing::target_line_of_size(0, 1_000));
+        for (name, wall_ns, start) in [
+            ("java/a", 1_000, StartMode::EachReading),
+            ("java/b", 2_000, StartMode::EachReading),
+            ("java/a", 500, StartMode::Kept),
+        ] {
+            let readings = [Sample { wall_ns, ..Sample::default() }];
+            let trial = testing::add_trial(&mut record, name, CacheState::Warm, Cache::Through, readings);
+            record.trials[TrialIndex::new(trial)].trial.start = start;
+        }
+        Side::of_record(&record, name, "here")
+    };
+    let one = side("a");
+    let walls = one.cases.iter().map(|it| (it.name.as_str(), it.figures[&Measure::Wall].value()));
+    let expected =
+        [("java/a (each reading)", 1_000.0), ("java/b (each reading)", 2_000.0), ("java/a", 500.0)];
+    assert_eq!(walls.collect::<Vec<_>>(), expected);
+    let found = compare(vec![one, side("b")]).unwrap();
+    let ratios = found.tables[0].rows.iter().map(|row| row.cells[1].unwrap().ratio.unwrap().estimate);
+    assert_eq!(ratios.collect::<Vec<_>>(), [1.0; 3]);
 }
 
 #[test]
