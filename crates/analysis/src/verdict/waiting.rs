@@ -1,7 +1,7 @@
 //! What a reading waits for while its processor is idle: a device, and how the reading uses the
 //! device; a server; or a quota.
 
-use super::parts::{TrialFacts, missing_meter_words};
+use super::parts::{TrialFacts, median_wall_ns, missing_meter_words, scaled_turn_time_ns};
 use super::{
     DOMINANT_SHARE_MIN, DeviceUse, JudgedTrial, Remedy, Verdict, quota, read_ahead, sentence, server,
 };
@@ -13,7 +13,13 @@ use readlab_record::{LimitKind, TrialRecord};
 pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     let JudgedTrial { trial_record: it, target, facts, .. } = judged;
     if target.transport().has_server() {
-        return Verdict::Server { wait: server::server_wait(judged) };
+        return if may_wait_for_processor(judged) {
+            let why = "it waits for the server, or for a processor that others use: its own waits for processors \
+                       were not counted";
+            Verdict::Unknown { why: why.to_owned() }
+        } else {
+            Verdict::Server { wait: server::server_wait(judged) }
+        };
     }
     let nothing_known = || quota::verdict_on_quota_while_waiting(judged).unwrap_or(Verdict::Latency);
     if it.trial.state == CacheState::Warm {
@@ -61,6 +67,16 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
             raced().unwrap_or_else(|| Verdict::Unknown { why: why.to_owned() })
         }
     }
+}
+
+/// Whether a reading may have waited for a processor for most of its time: some task of the machine
+/// did, and the waits of the reading's own threads were not counted, as those of a command.
+fn may_wait_for_processor(judged: &JudgedTrial) -> bool {
+    let it = judged.trial_record;
+    let is_counted = it.samples.iter().any(|sample| sample.turn.delayed_ns.is_some());
+    let pressure_ns = scaled_turn_time_ns(it, |sample| sample.turn.cpu_pressure_ns);
+    let times = pressure_ns.zip(median_wall_ns(it)).filter(|_| !is_counted);
+    times.is_some_and(|(pressure_ns, wall_ns)| pressure_ns >= DOMINANT_SHARE_MIN * wall_ns)
 }
 
 /// The verdict on a cold reading of an encoded file that is limited by the kernel's work and its

@@ -173,6 +173,10 @@ impl Meters {
             Ok(_) => Ok(()),
             Err(why) => Err(why.clone()),
         };
+        // The counts of a thread are lost when it ends, and no sum has those of reaped children.
+        let of_threads = turn.thread_counters().into_iter();
+        let of_threads: Vec<(Meter, MeterReading)> =
+            of_threads.map(|(meter, count)| (meter, reaped_none.clone().and(count))).collect();
         let cpu_ns = reaped_none.clone().and(turn.family_increase(|counts| counts.cpu_ns.clone()));
         MeterReadings {
             cpu_split: cpu_ns.and_then(|total_ns| split_cpu_time(total_ns, &activity.clone()?)),
@@ -187,7 +191,7 @@ impl Meters {
             device_read_bytes: turn
                 .family_increase(|counts| counts.io.clone().map(|io| io.read_from_devices)),
             whole_turn: turn.whole_turn(),
-            other_meters: turn.turn_counters().chain(turn.thread_counters()).collect(),
+            other_meters: turn.turn_counters().chain(of_threads).collect(),
         }
     }
 }

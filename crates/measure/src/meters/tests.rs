@@ -65,6 +65,9 @@ fn a_reaped_child_counts_in_bytes_and_page_faults_and_other_meters_are_missing()
     assert!(metered.minor_faults.unwrap() > 0);
     assert_eq!(metered.cpu_split, Err(MeterError::OtherPrograms));
     assert_eq!(metered.peak_rss_bytes, Err(MeterError::OtherPrograms));
+    for meter in [Meter::DelayedNs, Meter::Preemptions] {
+        assert_eq!(metered.other_meters[&meter], Err(MeterError::OtherPrograms));
+    }
     assert!(metered.whole_turn.read_call_bytes.unwrap() >= 8 * MIB, "what it read passed through calls");
     assert!(metered.whole_turn.cpu_ns.is_ok(), "and its CPU time is known, in ticks");
     assert_eq!((metered.whole_turn.cpu_error_ns, metered.whole_turn.was_alone), (2 * tick_ns(), false));

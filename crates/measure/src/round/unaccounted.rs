@@ -87,7 +87,7 @@ impl TurnTiming {
             turn_ns: first.turn.wall_ns?,
             readings_ns: windows_ns
                 .saturating_add(longest_ns.saturating_mul(untimed).saturating_mul(UNTIMED_READING_FACTOR)),
-            delayed_ns: first.turn.delayed_ns.unwrap_or(0),
+            delayed_ns: first.turn.delayed_ns.unwrap_or_else(|| possible_wait_ns(first)),
             lab_delayed_ns: first.turn.lab_delayed_ns.unwrap_or(0),
             reading_count: first.turn_readings,
         })
@@ -119,6 +119,12 @@ impl TurnTiming {
         let beyond = u128::from(rest_ns) * u128::from(at_work_ns) / u128::from(without_lab_ns.max(1));
         u64::try_from(beyond).expect("a share of a u64 fits")
     }
+}
+
+/// How long a contender may have waited for a processor where that was not counted, because it ran
+/// other programs: not longer than some task of the machine waited, and a few time slices at most.
+fn possible_wait_ns(sample: &Sample) -> u64 {
+    sample.turn.cpu_pressure_ns.unwrap_or(0).min(EXCUSED_WAIT_NS)
 }
 
 impl ReplyOverhead {
@@ -264,6 +270,18 @@ mod tests {
         let long = 500 * MS - 25 * MS - 20_000;
         assert_eq!(unexplained_ns(1000 * MS, 500 * MS, 0, 60 * MS), long - 10 * MS);
         assert_eq!(unexplained_ns(0, 0, MS, MS), 0);
+    }
+
+    #[test]
+    fn a_wait_that_was_not_counted_is_excused_where_some_task_of_the_machine_waited() {
+        let delayed_ns = |delayed_ns, cpu_pressure_ns| {
+            let turn = TurnSeen { wall_ns: Some(MS), delayed_ns, cpu_pressure_ns, ..TurnSeen::default() };
+            TurnTiming::from_turn(&[Sample { turn, ..Sample::default() }]).unwrap().delayed_ns
+        };
+        assert_eq!(delayed_ns(None, Some(5 * MS)), 5 * MS);
+        assert_eq!(delayed_ns(None, Some(500 * MS)), EXCUSED_WAIT_NS);
+        assert_eq!(delayed_ns(Some(MS), Some(500 * MS)), MS);
+        assert_eq!(delayed_ns(None, None), 0);
     }
 
     #[test]

@@ -104,6 +104,20 @@ fn a_reading_that_runs_or_waits_for_a_processor_nearly_all_the_time_is_limited_b
 }
 
 #[test]
+fn a_command_on_a_busy_machine_whose_waits_were_not_counted_is_not_said_to_wait_for_the_server() {
+    for (pressure_ms, delayed_ns, right) in
+        [(180, None, "unknown"), (20, None, "server"), (180, Some(0), "server")]
+    {
+        let mut record = server_record(Http::Own);
+        let (wall_ns, cpu_pressure_ns) = (Some(200 * NS_PER_MS), Some(pressure_ms * NS_PER_MS));
+        let turn = TurnSeen { wall_ns, delayed_ns, cpu_pressure_ns, ..TurnSeen::default() };
+        let reading = Sample { turn, ..sample_of_ms(100, 10, 15) };
+        let command = add(&mut record, "command/curl", CacheState::Unknown, Cache::Through, reading);
+        assert_eq!(short_cause(&record, command), right, "{pressure_ms} ms, {delayed_ns:?}");
+    }
+}
+
+#[test]
 fn a_reading_that_uses_a_whole_quota_is_limited_by_it_even_if_its_wait_was_not_counted() {
     let mut record = server_record(Http::Own);
     record.header.machine.cpu_quota = Some(0.25);
