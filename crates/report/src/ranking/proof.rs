@@ -7,7 +7,7 @@ use readlab_analysis::stats::float;
 use readlab_model::sample::{Delivered, Sample};
 use readlab_model::trial::{CacheState, Transport};
 use readlab_model::units::Bytes;
-use readlab_record::{TouchProof, TrialRecord, VisitCost};
+use readlab_record::{TouchProof, Trial, TrialRecord, VisitCost};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -48,9 +48,8 @@ pub struct StateProof {
     #[serde(skip_serializing_if = "is_zero")]
     #[serde(rename = "left_nothing")]
     pub left_nothing_count: usize,
-    /// Number of cold samples that went through the page cache, left less than the file in it and
-    /// read nothing from the device, for example because the file is a hole. Nothing proves that
-    /// they read the file.
+    /// Number of cold samples that left less than the file in the page cache and read nothing from
+    /// the device, for example because the file is a hole. Nothing proves that they read the file.
     #[serde(skip_serializing_if = "is_zero")]
     #[serde(rename = "unproven")]
     pub unproven_count: usize,
@@ -168,7 +167,7 @@ impl StateProof {
         let samples = || all().flat_map(|trial| &trial.samples);
         let known = || samples().filter(|it| it.resident_before.is_some() && it.resident_after.is_some());
         // A command without a contender may read only a part of its target.
-        let count_cold_samples_that_left_less = |is_part: bool, is_counted: fn(&Sample) -> bool| {
+        let count_cold_samples_that_left_less = |is_part: bool, is_counted: fn(&Trial, &Sample) -> bool| {
             all()
                 .filter(|it| it.trial.work.may_read_part() == is_part && !it.trial.work.finds_names())
                 .map(|it| count_cold_samples_that_left_less(it, is_counted))
@@ -179,12 +178,18 @@ impl StateProof {
             known_residency_count: known().count(),
             estimated_residency_count: known().filter(|sample| sample.resident_is_estimate).count(),
             known_device_bytes_count: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
-            proven_by_device_count: count_cold_samples_that_left_less(false, |it| {
-                it.device_read_bytes != Some(0)
+            proven_by_device_count: count_cold_samples_that_left_less(false, |trial, it| {
+                !trial.bypasses_cache() && it.device_read_bytes.is_some_and(|bytes| bytes > 0)
             }),
-            unproven_count: count_cold_samples_that_left_less(false, |it| it.device_read_bytes == Some(0)),
-            part_read_count: count_cold_samples_that_left_less(true, |it| !left_no_page_in_cache(it)),
-            left_nothing_count: count_cold_samples_that_left_less(true, left_no_page_in_cache),
+            unproven_count: count_cold_samples_that_left_less(false, |_, it| {
+                it.device_read_bytes == Some(0) && it.below_read_bytes.unwrap_or(0) == 0
+            }),
+            part_read_count: count_cold_samples_that_left_less(true, |trial, it| {
+                !trial.bypasses_cache() && !left_no_page_in_cache(it)
+            }),
+            left_nothing_count: count_cold_samples_that_left_less(true, |trial, it| {
+                !trial.bypasses_cache() && left_no_page_in_cache(it)
+            }),
             rejected_count: all().map(|trial| trial.rejected_readings.len()).sum(),
             resident_before: ShareRange::covering(samples().filter_map(|sample| sample.resident_before)),
             resident_after: ShareRange::covering(samples().filter_map(|sample| sample.resident_after)),
@@ -211,14 +216,14 @@ fn left_no_page_in_cache(sample: &Sample) -> bool {
     sample.resident_after == Some(0.0) && !sample.resident_is_estimate
 }
 
-/// Number of cold samples that went through the page cache, left less than the file in it, and that
-/// `is_counted` accepts.
-fn count_cold_samples_that_left_less(trial: &TrialRecord, is_counted: impl Fn(&Sample) -> bool) -> usize {
-    if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
+/// Number of cold samples that left less than the file in the page cache, and that `is_counted`
+/// accepts.
+fn count_cold_samples_that_left_less(trial: &TrialRecord, is_counted: fn(&Trial, &Sample) -> bool) -> usize {
+    if trial.trial.state != CacheState::Cold {
         return 0;
     }
     let is_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_SHARE_MIN);
-    trial.samples.iter().filter(is_less).filter(|sample| is_counted(sample)).count()
+    trial.samples.iter().filter(is_less).filter(|sample| is_counted(&trial.trial, sample)).count()
 }
 
 /// The bytes of each sample divided by the size of its target.
@@ -291,6 +296,28 @@ mod tests {
         let unknown = TouchCounts([(TouchProof::Unknown, 2)].into()).words();
         assert_eq!(unknown, "0 of 2 readings touched the bytes; of the others the meters cannot tell");
     }
+
+    #[test]
+    fn only_bytes_from_the_device_prove_a_reading_that_left_less_than_the_file() {
+        for (cache, device_read_bytes, counts) in [
+            (Cache::Through, Some(4096), (1, 0)),
+            (Cache::Through, Some(0), (0, 1)),
+            // Over HTTP the server reads the device.
+            (Cache::Through, None, (0, 0)),
+            (Cache::Bypass, Some(4096), (0, 0)),
+            // A hole.
+            (Cache::Bypass, Some(0), (0, 1)),
+        ] {
+            let mut record = Record::new(testing::header());
+            let (resident_before, resident_after) = (Some(0.0), Some(0.0));
+            let reading = Sample { device_read_bytes, resident_before, resident_after, ..Sample::default() };
+            testing::add_trial(&mut record, "rust/read", CacheState::Cold, cache, [reading]);
+            let proof = StateProof::from_trials(record.trials.iter().map(|it| (it, None)));
+            let counted = (proof.proven_by_device_count, proof.unproven_count);
+            assert_eq!(counted, counts, "{cache:?}, {device_read_bytes:?}");
+        }
+    }
+
     #[test]
     fn a_command_that_left_nothing_in_the_cache_is_not_said_to_have_left_a_part() {
         let mut record = Record::new(testing::header());
