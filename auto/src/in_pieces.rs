@@ -173,8 +173,21 @@ impl<'a> PiecewiseRead<'a> {
             return Ok(ControlFlow::Continue(()));
         };
         let plan = plan(threads);
-        let reads = InFlight::prepare(Ring::new(plan.entries)?, &plan, self.missing.count())?;
+        let Ok(ring) = Ring::new(plan.entries) else { return self.copy_missing(visitor) };
+        let reads = InFlight::prepare(ring, &plan, self.missing.count())?;
         reads.run(Order::Any, &mut || self.job(direct), visitor, Some(visit))
+    }
+
+    /// Reads missing parts through the page cache, on a thread for which the kernel makes no ring.
+    #[cfg(target_os = "linux")]
+    fn copy_missing(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
+        let mut buffer = Buffer::new(SHARED_COPY_BYTES)?;
+        while let Some(range) = self.missing.take() {
+            if copied::read_range(self.source, range, &mut buffer, visitor)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     #[cfg(target_os = "linux")]

@@ -239,6 +239,39 @@ fn the_strategy_is_reported_and_follows_the_cache() {
 }
 
 #[test]
+#[ignore = "it needs a process with few open files, which the next test starts"]
+fn every_byte_is_seen_once_with_few_open_files() {
+    let (file, bytes) = file(9 * MIB);
+    let auto = OPEN_OPTIONS[1].open(file.path());
+    evict(&file, 0..bytes.len());
+    let strategy = auto.strategy().unwrap();
+    if strategy != Strategy::InFlight {
+        eprintln!("SKIPPED: {strategy:?}: no io_uring, or no file system that reads past the cache, here");
+        return;
+    }
+    // With one open file more, the file can be opened past the cache; with two, one thread of three
+    // has a ring.
+    for free in 0..6 {
+        evict(&file, 0..bytes.len());
+        let mut held: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+        held.truncate(held.len() - free);
+        assert!(bytes_by_threads(&auto) == bytes, "{free} more open files");
+    }
+}
+
+#[test]
+fn a_thread_for_which_the_kernel_makes_no_ring_reads_through_the_page_cache() {
+    // The limit of open files is that of a whole process.
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -n 64 && exec \"$@\"", "sh"]).arg(std::env::current_exe().unwrap());
+    let test = "every_byte::every_byte_is_seen_once_with_few_open_files";
+    let output = shell.args(["--exact", test, "--ignored", "--nocapture"]).output().unwrap();
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    err.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| eprintln!("{line}"));
+    assert!(output.status.success() && out.contains("1 passed"), "{out}{err}");
+}
+
+#[test]
 fn a_break_ends_every_method_and_returns_its_value() {
     let (file, bytes) = file(9 * MIB);
     for is_cached in [true, false] {
