@@ -2,8 +2,8 @@
 //! overlay, memory. Each file is either made cold down to its storage, or its state has another
 //! name.
 
-use crate::home::{Home, QUICK, Trials, items, set_mode};
-use crate::machine::{or_skip, skip};
+use crate::home::{Home, ProgramOutput, QUICK, READLAB, Trials, Words, items, set_mode};
+use crate::machine::{AS_NOBODY, has_nobody, or_skip, skip};
 use crate::mounted::{Undo, run, text};
 use crate::processes::KilledOnDrop;
 use readlab_measure::cache::{EvictionScope, TargetCache};
@@ -270,6 +270,34 @@ mod ring2 {
             let proof = evict(&target);
             assert!(proof.is_ok(), "{proof:?}");
             assert!(residency_of(&folder.join(name)).is_cold());
+        }
+    }
+
+    #[test]
+    fn a_user_who_does_not_own_the_files_of_an_overlay_reads_them_in_an_unknown_state() {
+        if !has_nobody() {
+            return;
+        }
+        let home = Home::new();
+        let [lower, upper, work] = ["lower", "upper", "work"].map(|name| home.folder(name));
+        let (point, mut undo) = (home.at("mounted"), Undo::default());
+        fs::write(lower.join("f"), lines()).unwrap();
+        let options = format!("lowerdir={},upperdir={},workdir={}", text(&lower), text(&upper), text(&work));
+        let mounted = undo.mount(&["-t", "overlay", "overlay", "-o", &options], &point);
+        if or_skip(mounted).is_none() {
+            return;
+        }
+        let race = |target: &str, more: &str| {
+            let words = format!("race {target} {QUICK} --method rust/read/scalar --quiet {more}").words();
+            ProgramOutput::by(home.command("setpriv").args(AS_NOBODY).arg(READLAB).args(words))
+        };
+        for target in ["mounted/f", "mounted"] {
+            let json = race(target, "--export-json -").exits(0).json();
+            let trial = json.measured("rust/read/scalar", "unknown");
+            assert_eq!(trial["missing"]["state"], "state of the page cache: unknown", "{trial}");
+            let cautions = json["targets"][0]["cautions"].to_string();
+            assert!(cautions.contains("its owner, root, or a reader of a copy elsewhere"), "{cautions}");
+            race(target, "--state warm").refuses("without --state");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A measured target: the bytes that are read, their expected answers, and the control of their
 //! cache state. The cache state is the state of a file's page cache, even if readlab's own server
 //! and not the contender opens the file. Behind a foreign server no cache state can be made or
-//! proven.
+//! proven, nor of files whose pages the kernel does not show, or that another cache holds.
 
 use super::cache::{CacheError, EvictionScope, PageCache, TargetCache};
 use super::holders::{Holder, Processes};
@@ -65,6 +65,12 @@ pub enum CacheControl {
     Tree { cache: TreeCache, next_layer: Option<NextLayer> },
     /// The names and inodes below a folder. Its files are not read.
     Names { cache: NamesCache },
+    /// Files of this machine whose cache state nobody can prove here.
+    Unknown {
+        /// Identity of the file when its expected answer was found; `None` for many files.
+        identity: Option<Identity>,
+        reason: String,
+    },
     /// A foreign server.
     Web,
 }
@@ -88,9 +94,24 @@ impl CacheControl {
         }
         let Some(path) = target.file() else { return Ok(CacheControl::Web) };
         let cache = PageCache::open_target(target, path, eviction)?;
-        let identity =
-            Identity::of_path(path).map_err(|cause| CacheError::Identity { path: path.to_owned(), cause })?;
-        Ok(CacheControl::File { identity, cache, next_layer })
+        Ok(CacheControl::File { identity: identity_of(path)?, cache, next_layer })
+    }
+
+    /// As [`CacheControl::open`], but a target whose state cannot be proven is no error: it is read
+    /// in the state that it has.
+    pub fn open_if_provable(target: &Target, eviction: EvictionScope) -> Result<CacheControl, CacheError> {
+        let checked =
+            CacheControl::open(target, eviction).and_then(|control| match control.check_provable() {
+                Err(error) if error.leaves_state_unknown() => Err(error),
+                _ => Ok(control),
+            });
+        match checked {
+            Err(error) if error.leaves_state_unknown() => {
+                let identity = target.file().map(identity_of).transpose()?;
+                Ok(CacheControl::Unknown { identity, reason: error.to_string() })
+            }
+            checked => checked,
+        }
     }
 
     /// The control of names and inodes below a folder, for races that read no file.
@@ -98,18 +119,31 @@ impl CacheControl {
         CacheControl::Names { cache: NamesCache::new(tree, eviction) }
     }
 
+    fn check_provable(&self) -> Result<(), CacheError> {
+        match self {
+            CacheControl::File { cache, .. } => cache.proof_if_provable().map(drop),
+            CacheControl::Tree { cache, .. } => cache.proof_if_provable().map(drop),
+            CacheControl::Names { .. } | CacheControl::Unknown { .. } | CacheControl::Web => Ok(()),
+        }
+    }
+
     pub fn evict(&self) -> Result<(), String> {
-        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN_WORDS.to_owned())?;
+        let cache = self.cache().ok_or_else(|| self.unknown_reason().to_owned())?;
         cache.evict().map(drop).map_err(|error| error.to_string())
     }
 
-    /// The page cache of the target, or its names and inodes; `None` behind a foreign server.
+    /// Why no cache state can be made or proven, if [`CacheControl::cache`] is `None`.
+    fn unknown_reason(&self) -> &str {
+        if let CacheControl::Unknown { reason, .. } = self { reason } else { CACHE_UNKNOWN_WORDS }
+    }
+
+    /// The page cache of the target, or its names and inodes; `None` if their state is unknown.
     pub fn cache(&self) -> Option<&dyn TargetCache> {
         match self {
             CacheControl::File { cache, .. } => Some(cache),
             CacheControl::Tree { cache, .. } => Some(cache),
             CacheControl::Names { cache } => Some(cache),
-            CacheControl::Web => None,
+            CacheControl::Unknown { .. } | CacheControl::Web => None,
         }
     }
 
@@ -117,9 +151,14 @@ impl CacheControl {
     pub fn identity(&self) -> Option<Identity> {
         match self {
             CacheControl::File { identity, .. } => Some(*identity),
+            CacheControl::Unknown { identity, .. } => *identity,
             CacheControl::Tree { .. } | CacheControl::Names { .. } | CacheControl::Web => None,
         }
     }
+}
+
+fn identity_of(path: &Path) -> Result<Identity, CacheError> {
+    Identity::of_path(path).map_err(|cause| CacheError::Identity { path: path.to_owned(), cause })
 }
 
 impl MeasuredTarget<'_> {
@@ -128,7 +167,7 @@ impl MeasuredTarget<'_> {
     }
 
     pub fn residency(&self) -> Result<ResidencyProof, String> {
-        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN_WORDS.to_owned())?;
+        let cache = self.cache().ok_or_else(|| self.cache_control.unknown_reason().to_owned())?;
         cache.residency().map_err(|error| error.to_string())
     }
 
@@ -137,7 +176,7 @@ impl MeasuredTarget<'_> {
         match &self.cache_control {
             CacheControl::Tree { cache, .. } => cache.observe(),
             CacheControl::Names { cache } => cache.observe(),
-            CacheControl::File { .. } | CacheControl::Web => {
+            CacheControl::File { .. } | CacheControl::Unknown { .. } | CacheControl::Web => {
                 TargetState { change: self.change_since_answer(), residency: self.residency() }
             }
         }
@@ -148,7 +187,7 @@ impl MeasuredTarget<'_> {
             CacheControl::File { next_layer, .. } | CacheControl::Tree { next_layer, .. } => {
                 next_layer.as_ref()
             }
-            CacheControl::Names { .. } | CacheControl::Web => None,
+            CacheControl::Names { .. } | CacheControl::Unknown { .. } | CacheControl::Web => None,
         }
     }
 
@@ -177,7 +216,8 @@ impl MeasuredTarget<'_> {
             CacheControl::File { identity, .. } => now.holders(among, identity),
             CacheControl::Tree { cache, .. } => now.holders_of_any(among, &cache.tree),
             CacheControl::Names { cache } => now.holders_of_any(among, &cache.tree),
-            CacheControl::Web => Vec::new(),
+            CacheControl::Unknown { identity: Some(identity), .. } => now.holders(among, identity),
+            CacheControl::Unknown { identity: None, .. } | CacheControl::Web => Vec::new(),
         }
     }
 

@@ -77,6 +77,11 @@ impl TreeCache {
         Ok(cache)
     }
 
+    /// The resident pages; an error if those of some file say nothing.
+    pub(super) fn proof_if_provable(&self) -> Result<ResidencyProof, CacheError> {
+        self.combine_file_proofs(processor_count(), |path| self.open(path)?.proof_if_provable())
+    }
+
     fn open(&self, path: &Path) -> Result<PageCache, CacheError> {
         Ok(PageCache::new(
             ResidencyProver::open_for_one_check(path, self.counted_device)?,

@@ -24,7 +24,7 @@ use readlab_analysis::verdict::{self, TimeParts, Verdict};
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::sample::Meter;
 use readlab_model::target::places::{PlacesFacts, RangesFacts};
-use readlab_model::target::{CACHE_UNKNOWN_WORDS, TargetFacts, TargetIndex, Targets};
+use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{Answer, CacheState, Params, Transport, TrialId, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::{
@@ -474,7 +474,7 @@ fn trial_export<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Rank
         counts: &it.counts,
         flame_graph: it.flame_graph.as_ref(),
         trace: it.trace.as_ref(),
-        reasons_for_null: reasons_for_null(it, row, reference),
+        reasons_for_null: reasons_for_null(it, target, row, reference),
         rejected: it
             .rejected_readings
             .iter()
@@ -579,6 +579,7 @@ const FIELDS_FROM_SAMPLES: [&str; 6] =
 /// Why fields are `null`, by the fields' names. Of several reasons, the first one is kept.
 fn reasons_for_null(
     it: &TrialRecord,
+    target: Option<&TargetFacts>,
     row: Option<&RankingRow>,
     reference: Option<&Reference>,
 ) -> BTreeMap<String, String> {
@@ -596,7 +597,8 @@ fn reasons_for_null(
     let no_graph = "only a measured trial has one, with --flamegraph, where samples may be taken";
     explain(it.flame_graph.is_none(), &["flame_graph"], no_graph);
     explain(it.trace.is_none(), &["trace"], "only a measured trial has one, with --trace");
-    explain(it.trial.state == CacheState::Unknown, &["state"], CACHE_UNKNOWN_WORDS);
+    let over = target.map_or_else(Transport::default, TargetFacts::transport);
+    explain(it.trial.state == CacheState::Unknown, &["state"], over.cache_unknown_words());
     explain(it.outcome.is_none(), &["outcome"], "the run was cut short before this trial was done");
     explain(it.samples.is_empty(), &["answer"], "no sample counts");
     let judged = row.and_then(|row| row.diagnosis.as_ref());

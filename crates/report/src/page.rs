@@ -23,8 +23,8 @@ use readlab_analysis::compare::Center;
 use readlab_analysis::file_cost::FileCost;
 use readlab_analysis::verdict;
 use readlab_claims::{self as claims, JudgedClaims};
+use readlab_model::target::TargetFacts;
 use readlab_model::target::hidden_cache::HiddenCache;
-use readlab_model::target::{CACHE_UNKNOWN_WORDS, TargetFacts};
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
 use readlab_record::{EndReason, Limit, Record, Resumption, RunKind, TrialRecord};
@@ -240,8 +240,9 @@ impl Ranking {
         let proof = &self.proof;
         if self.state == CacheState::Unknown {
             return format!(
-                "proof: the answers of {} samples; {CACHE_UNKNOWN_WORDS}, so nothing is proven of where the bytes came from",
-                proof.sample_count
+                "proof: the answers of {} samples; {}, so nothing is proven of where the bytes came from",
+                proof.sample_count,
+                self.transport.cache_unknown_words()
             );
         }
         let touched = match (&self.touch_counts, self.state) {

@@ -65,7 +65,10 @@ impl EvictionScope {
 pub enum CacheError {
     #[error("{}: cold is impossible on {filesystem}: the file lives in memory and nowhere else", display_path(.path))]
     RamBacked { path: PathBuf, filesystem: Filesystem },
-    #[error("{}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache", display_path(.path))]
+    #[error(
+        "{}: neither cold nor warm can be proven on {filesystem}: it has a cache of its own beside the page cache; a copy on another file system can be either",
+        display_path(.path)
+    )]
     OwnCache { path: PathBuf, filesystem: Filesystem },
     /// The page cache never holds bytes of the file.
     #[error(
@@ -121,6 +124,13 @@ pub enum CacheError {
     Identity { path: PathBuf, cause: io::Error },
     #[error("{}: {call}: {cause}", display_path(.path))]
     Io { path: PathBuf, call: &'static str, cause: io::Error },
+}
+
+impl CacheError {
+    /// Whether the target can be read here, but in a state that nobody can prove.
+    pub(super) fn leaves_state_unknown(&self) -> bool {
+        matches!(self, CacheError::OwnCache { .. } | CacheError::Residency(ResidencyError::Unknown { .. }))
+    }
 }
 
 impl From<TargetError> for CacheError {
@@ -260,6 +270,15 @@ impl PageCache {
             std::thread::sleep(pause);
             pause *= 2;
         }
+    }
+
+    /// The resident pages; an error if they say nothing about where a reading's bytes come from.
+    pub(super) fn proof_if_provable(&self) -> Result<ResidencyProof, CacheError> {
+        let (path, filesystem) = (self.path(), self.prover.filesystem);
+        if filesystem.backing == Backing::OwnCache {
+            return Err(CacheError::OwnCache { path, filesystem });
+        }
+        self.residency()
     }
 
     fn path(&self) -> PathBuf {

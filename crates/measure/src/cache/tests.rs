@@ -6,6 +6,7 @@ use crate::residency::ResidencyMeans;
 use crate::testing;
 use readlab_model::target::range::RangeFacts;
 use readlab_protocol::Part;
+use readlab_system::filesystem::FilesystemType;
 use readlab_system::memory::page_bytes;
 use readlab_targets::target::Place;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
@@ -113,6 +114,19 @@ fn pages_that_another_process_has_mapped_remain_with_an_error() {
     // SAFETY: the mapping was made above with this length, and `bytes` is not used any more.
     unsafe { munmap(map, FILE_BYTES) }.unwrap();
     assert!(cache.evict().unwrap().is_cold());
+}
+
+#[test]
+fn no_state_can_be_proven_beside_another_cache() {
+    let Some((_folder, path)) = disk_file() else { return };
+    let mut cache = PageCache::open(&path, EvictionScope::OfFile).unwrap();
+    assert!(cache.proof_if_provable().is_ok());
+    let zfs = FilesystemType { magic_number: 0x2fc1_2fc1, name: Some("zfs") };
+    cache.prover.filesystem = Filesystem::from(zfs);
+    for error in [cache.proof_if_provable().unwrap_err(), cache.evict_to_fill().unwrap_err()] {
+        assert!(error.leaves_state_unknown(), "{error}");
+        assert!(error.to_string().contains("neither cold nor warm can be proven on zfs"), "{error}");
+    }
 }
 
 #[test]

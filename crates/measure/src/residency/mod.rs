@@ -54,7 +54,10 @@ pub struct ResidencyProof {
 pub enum ResidencyError {
     #[error("{}: {call}: {cause}", display_path(.path))]
     Io { path: PathBuf, call: &'static str, cause: io::Error },
-    #[error("{}: the page cache cannot be inspected here: {reason}", display_path(.path))]
+    #[error(
+        "{}: the page cache cannot be inspected here: {reason}; its owner, root, or a reader of a copy elsewhere can",
+        display_path(.path)
+    )]
     Unknown { path: PathBuf, reason: &'static str },
 }
 

@@ -11,7 +11,7 @@ use crate::memory_bound::{MemoryControl, ReaderGroups};
 use crate::next_layer::{LayerBytes, NextLayer, count_difference};
 use crate::plan::Plan;
 use crate::residency::{ResidencyMeans, ResidencyProof};
-use crate::target::MeasuredTarget;
+use crate::target::{CacheControl, MeasuredTarget};
 use readlab_catalog::roster::Warmup;
 use readlab_corpus::archive::PackedFile;
 use readlab_corpus::line_ends::OtherLineEnds;
@@ -448,7 +448,7 @@ impl<'a> Trials<'a> {
     /// How the first changed target of this machine changed, with the target's name; `None` if none
     /// changed. Servers are not asked, because a command may have ended them.
     pub(super) fn describe_first_change(&self) -> Option<String> {
-        let mut files = self.targets.iter().filter(|it| it.cache().is_some());
+        let mut files = self.targets.iter().filter(|it| !matches!(it.cache_control, CacheControl::Web));
         files.find_map(|it| Some(format!("{} {}", it.target.facts.path, it.change_since_answer()?)))
     }
 

@@ -14,6 +14,7 @@ pub use id::{COMMAND, MethodId, SplitName, TrialError, TrialId};
 pub use nearest::NearestNames;
 pub use params::Params;
 
+use crate::target::CACHE_UNKNOWN_WORDS;
 use clap::ValueEnum;
 use readlab_protocol::{MethodLine, Reads};
 use schemars::JsonSchema;
@@ -84,7 +85,8 @@ pub enum CacheState {
     /// Untimed readings under a bound on memory have left a steady share of the bytes in the page
     /// cache. The target's facts have the bound.
     Pressed,
-    /// Not known here: a foreign server sends the bytes, and has caches of its own.
+    /// Not known here: a foreign server sends the bytes, and has caches of its own, or the pages of
+    /// the file cannot be inspected.
     Unknown,
 }
 
@@ -135,6 +137,11 @@ impl Transport {
             Transport::File | Transport::Tree | Transport::Places => false,
             Transport::Http | Transport::S3 => true,
         }
+    }
+
+    /// The words shown instead of a cache state that is not known.
+    pub fn cache_unknown_words(self) -> &'static str {
+        if self.has_server() { CACHE_UNKNOWN_WORDS } else { "state of the page cache: unknown" }
     }
 
     /// True if a method can read a target over this transport.

@@ -5,7 +5,7 @@ use super::super::name::target_names;
 use super::super::words;
 use super::Ranking;
 use super::pieces::Pieces;
-use readlab_model::target::{CACHE_UNKNOWN_WORDS, TargetFacts, TargetIndex, Targets};
+use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{CacheState, Transport, Work};
 use readlab_record::{Record, Trial};
 use std::collections::BTreeSet;
@@ -34,7 +34,10 @@ impl Ranking {
         let is_above_cache = self.state == CacheState::Cold && self.cold_above.is_some();
         let above = if is_above_cache { " above a cache" } else { "" };
         match (self.state, self.transport) {
-            (CacheState::Unknown, over) => format!("over {} ({CACHE_UNKNOWN_WORDS})", over.word()),
+            (CacheState::Unknown, over) if over.has_server() => {
+                format!("over {} ({})", over.word(), over.cache_unknown_words())
+            }
+            (CacheState::Unknown, over) => over.cache_unknown_words().to_owned(),
             (CacheState::Pressed, _) => match self.memory {
                 Some(bound) => format!("pressed to {bound}"),
                 None => CacheState::Pressed.to_string(),

@@ -139,7 +139,8 @@ pub(super) fn arrange_bounds(
     memory: &MemoryBounds,
     is_planned: bool,
 ) -> anyhow::Result<(ArrangedTargets, Option<MemoryControl>)> {
-    if !memory.is_given() {
+    // A suite may ask for bounds on a target whose state cannot be proven.
+    if !memory.is_given() || !arranged.plan.states.contains(&CacheState::Pressed) {
         return Ok((arranged, None));
     }
     let ArrangedTargets { targets, cache_controls: caches, facts, plan, setting_control: settings } =

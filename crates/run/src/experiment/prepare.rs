@@ -55,6 +55,7 @@ impl Experiment {
         let servers = start_servers(&mut examined, &user.server)?;
         let open = |target| OpenTarget::open(target, drop_caches, config.finds_names());
         let mut targets = examined.into_iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
+        targets.iter().try_for_each(|it| config.check_provable(&it.cache_control))?;
         // Hidden caches are probed before the first full reading, which would fill them.
         probe_hidden_caches(config, &mut targets, recorder);
         let reading = FirstReading { deadline: Deadline::for_first_reading(config, begun), recorder };
@@ -232,7 +233,8 @@ impl<'a> PlanInputs<'a> {
             planning.readable.insert(target.form, found);
         }
         if let Some(first) = targets.first() {
-            planning.states = config.target_states(&first.target.facts);
+            let is_provable = targets.iter().all(|it| it.cache_control.cache().is_some());
+            planning.states = if is_provable { config.provable_states() } else { vec![CacheState::Unknown] };
             let over = first.form.over;
             planning.candidates = config.candidates(contenders, &planning.readable[&first.form], over)?;
         }

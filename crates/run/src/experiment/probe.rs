@@ -23,7 +23,7 @@ pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget]
     let mut probed = BTreeSet::new();
     for OpenTarget { target, cache_control, .. } in targets {
         let CacheControl::File { cache, .. } = cache_control else { continue };
-        let is_cold = config.target_states(&target.facts).contains(&CacheState::Cold);
+        let is_cold = config.provable_states().contains(&CacheState::Cold);
         if !is_cold || !probed.insert((target.facts.filesystem.clone(), target.facts.mount.clone())) {
             continue;
         }

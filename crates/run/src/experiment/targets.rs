@@ -78,8 +78,11 @@ impl OpenTarget {
         let eviction = EvictionScope::of_run(drop_caches);
         let cache_control = match finds_names {
             true => CacheControl::for_names(walked_tree(&target)?, eviction),
-            false => CacheControl::open(&target, eviction)?,
+            false => CacheControl::open_if_provable(&target, eviction)?,
         };
+        if let CacheControl::Unknown { reason, .. } = &cache_control {
+            target.facts.cautions.push(format!("The state of the page cache is unknown: {reason}."));
+        }
         Ok(OpenTarget { form, target, cache_control })
     }
 

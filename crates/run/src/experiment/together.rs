@@ -166,7 +166,7 @@ fn arrange_copies(
             ..joint_facts(&target.facts, readers)
         });
         let target = Target { copies: Some(copies), ..target.clone() };
-        caches.push(CacheControl::open(&target, eviction)?);
+        caches.push(CacheControl::open_if_provable(&target, eviction)?);
         targets.push(KnownTarget { target, expected: expected.clone() });
     }
     let plan = repeat_on_targets(plan, counts.len());

@@ -39,11 +39,8 @@ fn backing_caution(filesystem: Filesystem) -> Option<String> {
     match filesystem.backing {
         Backing::Device => None,
         Backing::Memory => Some(format!("The file is in memory ({filesystem}): it cannot be cold.")),
-        Backing::OwnCache => Some(format!(
-            "The file system ({filesystem}) has a cache of its own beside the page cache: cold cannot be proven."
-        )),
         // The chain of layers already names the cache that stays.
-        Backing::Remote | Backing::Program => None,
+        Backing::OwnCache | Backing::Remote | Backing::Program => None,
         Backing::Stacked => Some(format!(
             "The file system ({filesystem}) is a stack: extents and device are those underneath."
         )),

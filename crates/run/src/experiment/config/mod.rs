@@ -14,6 +14,7 @@ use anyhow::bail;
 use readlab_catalog::language::LanguageChoice;
 use readlab_catalog::roster::Roster;
 use readlab_measure::plan::{Budget, Rules};
+use readlab_measure::target::CacheControl;
 use readlab_model::target::{CACHE_UNKNOWN_WORDS, TargetFacts};
 use readlab_model::trial::{COMMAND, CacheState, Transport, TrialId, Work};
 use readlab_model::units::Nanos;
@@ -213,10 +214,18 @@ impl RunConfig {
         Ok(())
     }
 
-    pub fn target_states(&self, target: &TargetFacts) -> Vec<CacheState> {
-        if target.has_foreign_server() {
-            return vec![CacheState::Unknown];
+    /// Refuses an option that demands a cache state for a file whose state nobody can prove.
+    pub(super) fn check_provable(&self, control: &CacheControl) -> anyhow::Result<()> {
+        let CacheControl::Unknown { reason, .. } = control else { return Ok(()) };
+        let has_bounds = self.memory_bounds.is_given() && !self.memory_bounds.is_optional;
+        if let Some(option) = self.state_option.or(has_bounds.then_some("--memory")) {
+            bail!("{reason}; without {option} the file is read in the state that it has");
         }
+        Ok(())
+    }
+
+    /// The states that are measured of a target whose state can be proven.
+    pub fn provable_states(&self) -> Vec<CacheState> {
         // A search under a bound is about this bound alone, unless the user also names a state.
         let is_alone =
             self.memory_bounds.is_given() && self.kind == RunKind::Tune && self.state_option.is_none();

@@ -168,7 +168,7 @@ fn bounds_on_memory_add_the_pressed_state_and_a_search_has_it_alone() {
     };
     let states = |kind, state| {
         let config = RunConfig::merge(kind, suite_with(""), user(state)).unwrap();
-        config.target_states(&TargetFacts::default())
+        config.provable_states()
     };
     let (cold, warm, pressed) = (CacheState::Cold, CacheState::Warm, CacheState::Pressed);
     assert_eq!(states(RunKind::Race, None), [cold, warm, pressed]);

@@ -23,8 +23,9 @@ use readlab_measure::cache::EvictionScope;
 use readlab_measure::plan::{Plan, PlannedTrial};
 use readlab_measure::round::{self, ResumeState};
 use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
+use readlab_measure::target::CacheControl;
 use readlab_model::target::{TargetFacts, TargetIndex, Targets};
-use readlab_model::trial::{COMMAND, TrialId};
+use readlab_model::trial::{COMMAND, CacheState, TrialId};
 use readlab_record::{EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, RunKind, Trial};
 use readlab_roster::discovery::{Contenders, Participation};
 use readlab_suite::NamedBy;
@@ -246,7 +247,7 @@ fn examine(
 fn open_same_targets(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<Vec<OpenTarget>> {
     let is_restarted = machine::boot_id() != plan.boot_id;
     let mut targets = Vec::new();
-    for (examined, before) in examined.into_iter().zip(&plan.targets) {
+    for (examined, (index, before)) in examined.into_iter().zip(plan.targets.numbered()) {
         let open = OpenTarget::open(examined, plan.may_drop_caches, finds_names(plan))?;
         if let (Some(before), Some(mut now)) = (before.identity, open.cache_control.identity()) {
             now.ctime = before.ctime;
@@ -256,6 +257,17 @@ fn open_same_targets(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow
             if let Some(change) = before.change_until(&now) {
                 bail!("{} {change} since the run was cut short: begin anew", open.target.facts.path);
             }
+        }
+        let is_proven = |trial: &Trial| {
+            trial.state != CacheState::Unknown
+                && trial.target.under_first_condition(plan.targets.len()) == index
+        };
+        if let CacheControl::Unknown { reason, .. } = &open.cache_control
+            && plan.trials.iter().any(is_proven)
+        {
+            bail!(
+                "{reason}; before the run was cut short its state was proven: resume as the same user, or begin anew"
+            );
         }
         targets.push(open);
     }

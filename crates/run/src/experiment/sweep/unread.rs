@@ -62,9 +62,10 @@ impl CacheProbeFile {
         let target = Target::examine(&self.path).map_err(no_own_file_error)?;
         match CacheControl::open(&target, EvictionScope::OfFile).map_err(no_own_file_error)? {
             CacheControl::File { cache, .. } => Ok(probe_hidden_cache(&target, &cache, seed)),
-            CacheControl::Web | CacheControl::Names { .. } | CacheControl::Tree { .. } => {
-                Err(NotProbed::NotPlain)
-            }
+            CacheControl::Web
+            | CacheControl::Unknown { .. }
+            | CacheControl::Names { .. }
+            | CacheControl::Tree { .. } => Err(NotProbed::NotPlain),
         }
     }
 }
