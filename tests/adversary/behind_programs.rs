@@ -44,9 +44,10 @@ fn names_the_program(trial: &Value, pid: u32) -> bool {
 }
 
 #[test]
-fn a_file_whose_pages_are_dropped_at_each_open_is_never_warm() {
+fn a_file_whose_pages_are_dropped_at_each_open_or_never_kept_is_never_warm() {
     for (more, outcome, why) in [
         (&["drop"][..], "unavailable", "cannot be warm: fuse drops its pages from the cache at each open"),
+        (&["direct"], "unavailable", "cannot be warm: fuse keeps nothing of it in the page cache"),
         (&[], "measured", ""),
     ] {
         let warm = "--state warm --method rust/read/scalar";

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A file system of one file, `file`, served through /dev/fuse from another file: passthrough.py BACKING MOUNT_POINT
-[keep|drop|pass]
+[keep|drop|direct|pass]
 
 It does what every FUSE program may do: each read is answered through a page cache of which the kernel, queried for
 MOUNT_POINT/file, has no record; with `keep` from its own memory. With `drop` the kernel drops the file's pages at each
-open. With `pass` the kernel gets the other file and reads it itself (Linux 6.9). Needs root and only Python. Prints
+open; with `direct` it keeps none. With `pass` the kernel gets the other file and reads it itself (Linux 6.9). Needs root and only Python. Prints
 "ready" when the file can be read.
 """
 import fcntl
@@ -19,7 +19,8 @@ LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FSYNC, FLUSH, INIT, OPENDI
 BATCH_FORGET = 42
 ROOT, FILE = 1, 2
 READ_MAX = 1 << 17
-FUSE_INIT_EXT, FUSE_PASSTHROUGH_2, FOPEN_KEEP_CACHE, FOPEN_PASSTHROUGH = 1 << 30, 1 << 5, 2, 1 << 7
+FUSE_INIT_EXT, FUSE_PASSTHROUGH_2 = 1 << 30, 1 << 5
+FOPEN_DIRECT_IO, FOPEN_KEEP_CACHE, FOPEN_PASSTHROUGH = 1, 2, 1 << 7
 BACKING_OPEN = 1 << 30 | 16 << 16 | 229 << 8 | 1  # FUSE_DEV_IOC_BACKING_OPEN
 
 backing, point = sys.argv[1:3]
@@ -31,7 +32,9 @@ options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other"
 subprocess.run(["mount", "-i", "-t", "fuse", "-o", options, "passthrough", point], pass_fds=[device], check=True)
 
 
-passes, passed = sys.argv[3:] == ["pass"], []
+what = "".join(sys.argv[3:])
+opening = {"drop": 0, "direct": FOPEN_DIRECT_IO}
+passes, passed = what == "pass", []
 
 
 def opened():
@@ -66,7 +69,7 @@ def answer(opcode, node, body):
     if opcode == OPEN and passes:
         return opened()
     if opcode in (OPEN, OPENDIR):
-        return struct.pack("<QII", 0, 0 if sys.argv[3:] == ["drop"] else FOPEN_KEEP_CACHE, 0)
+        return struct.pack("<QII", 0, opening.get(what, FOPEN_KEEP_CACHE), 0)
     if opcode == READ:
         _, offset, length = struct.unpack_from("<QQI", body)
         return os.pread(source, length, offset) if kept is None else kept[offset:offset + length]

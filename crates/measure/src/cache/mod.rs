@@ -101,6 +101,11 @@ pub enum CacheError {
         memory: MachineMemory,
     },
     #[error(
+        "{}: cannot be warm: {filesystem} keeps nothing of it in the page cache, as it is mounted; --state cold reads it without",
+        display_path(.path)
+    )]
+    NothingKept { path: PathBuf, filesystem: Filesystem },
+    #[error(
         "{}: cannot be warm: {filesystem} drops its pages from the cache at each open, as FUSE does unless it is mounted with kernel_cache or auto_cache",
         display_path(.path)
     )]
@@ -304,10 +309,22 @@ impl PageCache {
         let wall_ns = self.measure_read_ns()?;
         let proof = self.prover.prove()?;
         if !proof.is_warm() {
-            return Err(CacheError::NotFilled { path: self.path(), size_bytes, proof, memory: *memory });
+            return Err(self.not_filled_error(size_bytes, proof, memory));
         }
         self.check_kept_at_open(&proof)?;
         Ok(FillResult { wall_ns, proof })
+    }
+
+    /// Why pages are missing after a fill. Where bytes come from a server, a program or another file
+    /// system, no page at all means that reads bypass the page cache, and another fill cannot help.
+    fn not_filled_error(&self, size_bytes: u64, proof: ResidencyProof, memory: &MachineMemory) -> CacheError {
+        let (path, filesystem) = (self.path(), self.prover.filesystem);
+        let may_bypass_cache =
+            matches!(filesystem.backing, Backing::Remote | Backing::Program | Backing::Stacked);
+        if may_bypass_cache && proof.is_cold() {
+            return CacheError::NothingKept { path, filesystem };
+        }
+        CacheError::NotFilled { path, size_bytes, proof, memory: *memory }
     }
 
     /// Opens the file as every reader does, and checks whether opening it dropped its pages.

@@ -2,11 +2,12 @@
 //! users who do not own the file.
 
 use super::{CacheError, EvictionScope, PageCache, TargetCache};
-use crate::residency::ResidencyMeans;
+use crate::residency::{ResidencyMeans, ResidencyProof};
 use crate::testing;
 use readlab_model::target::range::RangeFacts;
 use readlab_protocol::Part;
 use readlab_system::filesystem::FilesystemType;
+use readlab_system::machine::memory::MachineMemory;
 use readlab_system::memory::page_bytes;
 use readlab_targets::target::Place;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
@@ -127,6 +128,30 @@ fn no_state_can_be_proven_beside_another_cache() {
         assert!(error.leaves_state_unknown(), "{error}");
         assert!(error.to_string().contains("neither cold nor warm can be proven on zfs"), "{error}");
     }
+}
+
+#[test]
+fn a_fill_that_leaves_no_page_is_the_file_system_s_way_only_where_reads_may_bypass_the_cache() {
+    let Some((_folder, path)) = disk_file() else { return };
+    let mut cache = PageCache::open(&path, EvictionScope::OfFile).unwrap();
+    let memory = MachineMemory::read();
+    let mut error_on = |name, resident_pages| {
+        cache.prover.filesystem = Filesystem::from(FilesystemType { magic_number: 1, name: Some(name) });
+        let cold = ResidencyProof {
+            means: ResidencyMeans::Count,
+            file_pages: 9,
+            checked_pages: 9,
+            resident_pages,
+            dirty_pages: None,
+        };
+        cache.not_filled_error(9, cold, &memory)
+    };
+    for name in ["fuse", "9p", "cifs", "overlay"] {
+        let error = error_on(name, 0);
+        assert!(matches!(error, CacheError::NothingKept { .. }), "{error}");
+        assert!(matches!(error_on(name, 8), CacheError::NotFilled { .. }));
+    }
+    assert!(matches!(error_on("ext4", 0), CacheError::NotFilled { .. }), "another program took its memory");
 }
 
 #[test]
