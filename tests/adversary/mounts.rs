@@ -211,6 +211,21 @@ mod ring2 {
         assert!(said.code == Some(2) && said.err.contains(why), "{said}");
     }
 
+    /// The lab has both files open, and each waits for an answer when it is closed.
+    #[test]
+    fn a_file_system_that_does_not_even_answer_to_closing_a_file_does_not_block_the_lab() {
+        let home = Home::new();
+        let point = home.at("rest");
+        let Some(program) = mount_silent(&point, "rest") else { return };
+        let only = "--state warm --method rust/read/scalar".words();
+        let files = [point.join("f"), point.join("d/f")];
+        let said = run_within_limit(home.command(READLAB).arg("race").args(files).args(only), program);
+        let why = "its file system did not answer within 10 s";
+        assert!(said.code == Some(2) && said.err.contains(why), "{said}");
+        assert_nothing_left(&home, &[]);
+        assert_no_process(&home);
+    }
+
     #[test]
     fn a_file_system_below_a_folder_that_does_not_answer_is_refused_in_time() {
         let home = Home::new();

@@ -2,8 +2,8 @@
 # `d` with another one, both with the content of FILE, or lines. WHAT is what its program does not answer: `nothing` is
 # answered, or all requests are taken and those for a name (`lookup`), those that open a file (`open`), those that read
 # one (`read`) or its second half (`end`), those for the names of a folder (`entries`) or of `d` (`below`) get no answer;
-# or, once as many requests as WHAT says were answered, none gets one; or all do (`none`). Who waits for what was taken
-# cannot be killed.
+# or none gets one from the first reading of the second half on, not even for closing a file (`rest`), or once as many
+# requests as WHAT says were answered; or all do (`none`). Who waits for what was taken cannot be killed.
 import ctypes, os, struct, sys
 fd = os.open('/dev/fuse', os.O_RDWR)
 words = f'fd={fd},rootmode=40000,user_id=0,group_id=0'.encode()
@@ -13,7 +13,7 @@ print('ready', flush=True)
 what = sys.argv[2]
 if what == 'nothing':
     sys.stdin.read()
-LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS = 1, 2, 3, 14, 15, 17
+LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, FLUSH = 1, 2, 3, 14, 15, 17, 25
 INIT, READDIR, INTERRUPT, FORGETS = 26, 28, 36, 42
 kinds = {'lookup': LOOKUP, 'open': OPEN, 'read': READ, 'entries': READDIR}
 unanswered = {FORGET, INTERRUPT, FORGETS, kinds.get(what)}
@@ -51,12 +51,16 @@ answers = {
     READ: read,
     READDIR: entries,
     STATFS: lambda node, request: struct.pack('<5Q10I', SIZE, 0, 0, 2, 0, 4096, 255, 4096, *[0] * 7),
+    # The kernel asks for it at each closing, unless it was once refused.
+    FLUSH: lambda node, request: b'',
 }
 while True:
     request = os.read(fd, 1 << 20)
     _, asked, number, node = struct.unpack_from('<IIQQ', request)
     is_end = what == 'end' and asked == READ and struct.unpack_from('<Q', request, 48)[0] >= SIZE // 2
     is_below = what == 'below' and asked == READDIR and node == FOLDER
+    if what == 'rest' and asked == READ and struct.unpack_from('<Q', request, 48)[0] >= SIZE // 2:
+        left = 0
     if asked in unanswered or is_end or is_below or left == 0:
         continue
     if left is not None and asked != INIT:

@@ -248,8 +248,8 @@ unsafe fn read_first_bytes(file: RawFd, is_folder: bool) {
 /// the lab's output, and of the launcher's socket.
 ///
 /// # Safety
-/// Only in a process that was just forked, or that only ends.
-pub(super) unsafe fn close_descriptors_except<const N: usize>(mut kept: [RawFd; N]) {
+/// Only in a process that was just forked.
+unsafe fn close_descriptors_except<const N: usize>(mut kept: [RawFd; N]) {
     let range = |from: RawFd, to: libc::c_uint| {
         // SAFETY: only numbers are passed.
         from.cast_unsigned() > to || unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) == 0 }

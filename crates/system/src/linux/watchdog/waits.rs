@@ -1,6 +1,7 @@
 //! What the threads of this process wait for, from /proc: the system call of each thread, and its
 //! number of context switches. If neither changes, the file system has not responded. A long call
-//! that gets its data piece by piece waits again for each piece.
+//! that gets its data piece by piece waits again for each piece. A call that closes a file waits, too,
+//! where the file system is asked (FUSE, NFS), and its descriptor no longer leads to the file.
 
 use crate::kernel_file;
 use crate::mounts::Mount;
@@ -20,7 +21,20 @@ const PATH_BYTES: usize = 4096;
 /// The waits of all threads that were in a call about a file at the last check, and when each wait
 /// was first seen.
 #[derive(Debug, Default)]
-pub(super) struct Waits(BTreeMap<u32, (Wait, Instant)>);
+pub(super) struct Waits {
+    of_threads: BTreeMap<u32, SeenWait>,
+    /// The open files at the last check, by their descriptors.
+    open_files: BTreeMap<u64, PathBuf>,
+}
+
+#[derive(Debug)]
+struct SeenWait {
+    wait: Wait,
+    begun: Instant,
+    /// The file that the call closes; `None` for other calls, and if the file was opened after the
+    /// check before.
+    closed_file: Option<PathBuf>,
+}
 
 #[derive(Debug, PartialEq, Eq)]
 struct Wait {
@@ -43,6 +57,8 @@ enum FileArgument {
     /// The address of a path, relative to the folder of the descriptor in the argument before, if
     /// there is one.
     Path(usize),
+    /// The descriptor that is closed.
+    Closed(usize),
 }
 
 impl Waits {
@@ -54,15 +70,44 @@ impl Waits {
         limit: Duration,
         may_cease: fn(&str) -> bool,
     ) -> Vec<PathBuf> {
-        let mut before = std::mem::take(&mut self.0);
+        let mut before = std::mem::take(&mut self.of_threads);
         for thread in threads(std::process::id()).unwrap_or_default() {
             let Some(wait) = Wait::of_thread(thread) else { continue };
-            let same = before.remove(&thread).filter(|(before, _)| *before == wait);
-            self.0.insert(thread, same.unwrap_or((wait, now)));
+            let same = before.remove(&thread).filter(|before| before.wait == wait);
+            let seen = same.unwrap_or_else(|| {
+                let closed_file = wait.call.closed_descriptor().and_then(|it| self.open_files.get(&it));
+                SeenWait { closed_file: closed_file.cloned(), wait, begun: now }
+            });
+            self.of_threads.insert(thread, seen);
         }
-        let long = self.0.values().filter(|(_, begun)| now.duration_since(*begun) >= limit);
-        long.filter_map(|(wait, _)| wait.call.file(may_cease)).collect()
+        self.open_files = open_files();
+        let long = self.of_threads.values().filter(|seen| now.duration_since(seen.begun) >= limit);
+        long.filter_map(|seen| seen.file(may_cease)).collect()
     }
+}
+
+impl SeenWait {
+    fn file(&self, may_cease: fn(&str) -> bool) -> Option<PathBuf> {
+        match &self.closed_file {
+            Some(file) => may_cease_to_answer(file, may_cease).then(|| file.clone()),
+            None => self.wait.call.file(may_cease),
+        }
+    }
+}
+
+/// The paths of the open files of this process, by their descriptors. No file system is accessed.
+fn open_files() -> BTreeMap<u64, PathBuf> {
+    let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    open.filter_map(|entry| {
+        Some((entry.file_name().to_str()?.parse().ok()?, fs::read_link(entry.path()).ok()?))
+    })
+    .collect()
+}
+
+/// Whether a file is on a file system that may stop responding.
+fn may_cease_to_answer(file: &Path, may_cease: fn(&str) -> bool) -> bool {
+    let mounts = Mount::all(&SystemRoot::default());
+    mounts.iter().any(|mount| may_cease(&mount.kind) && file.starts_with(&mount.point))
 }
 
 impl Wait {
@@ -104,6 +149,7 @@ impl Call {
             | libc::SYS_fadvise64
             | libc::SYS_readahead
             | libc::SYS_copy_file_range => FileArgument::Descriptor(0),
+            libc::SYS_close => FileArgument::Closed(0),
             libc::SYS_sendfile => FileArgument::Descriptor(1),
             libc::SYS_mmap => FileArgument::Descriptor(4),
             libc::SYS_openat
@@ -121,17 +167,24 @@ impl Call {
         })
     }
 
-    /// The file that the call names. No file system is accessed. A pipe, a terminal or a socket may
+    /// The descriptor that the call closes; `None` for other calls.
+    fn closed_descriptor(&self) -> Option<u64> {
+        match self.file_argument()? {
+            FileArgument::Closed(at) => self.args.get(at).copied(),
+            FileArgument::Descriptor(_) | FileArgument::Path(_) => None,
+        }
+    }
+
+    /// The file that the call names; `None` for a call that closes it. No file system is accessed. A pipe, a terminal or a socket may
     /// be silent for any time, so a descriptor counts only on a file system that may stop
     /// responding.
     fn file(&self, may_cease: fn(&str) -> bool) -> Option<PathBuf> {
         let descriptor = |at: usize| fs::read_link(format!("/proc/self/fd/{}", self.args.get(at)?)).ok();
-        let may_cease = |file: &PathBuf| {
-            let mounts = Mount::all(&SystemRoot::default());
-            mounts.iter().any(|mount| may_cease(&mount.kind) && file.starts_with(&mount.point))
-        };
         match self.file_argument()? {
-            FileArgument::Descriptor(at) => descriptor(at).filter(may_cease),
+            FileArgument::Closed(_) => None,
+            FileArgument::Descriptor(at) => {
+                descriptor(at).filter(|file| may_cease_to_answer(file, may_cease))
+            }
             FileArgument::Path(at) => {
                 let path = text_at(*self.args.get(at)?)?;
                 let folder = at.checked_sub(1).and_then(descriptor).unwrap_or_default();
@@ -193,5 +246,16 @@ mod tests {
         }
         let read = Call::parse(&format!("{} 0x3 0x7f 0x80 0x0 0x0 0x0 0x7f 0x7f\n", libc::SYS_read)).unwrap();
         assert_eq!((read.file_argument(), read.args[0]), (Some(FileArgument::Descriptor(0)), 3));
+        let close =
+            Call::parse(&format!("{} 0x3 0x7f 0x80 0x0 0x0 0x0 0x7f 0x7f\n", libc::SYS_close)).unwrap();
+        assert_eq!((close.closed_descriptor(), read.closed_descriptor()), (Some(3), None));
+    }
+
+    #[test]
+    fn open_files_are_known_by_their_descriptors() {
+        use std::os::fd::AsRawFd;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let descriptor = u64::try_from(file.as_file().as_raw_fd()).unwrap();
+        assert_eq!(open_files().get(&descriptor), Some(&fs::canonicalize(file.path()).unwrap()));
     }
 }
