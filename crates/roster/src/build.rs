@@ -12,12 +12,14 @@ use readlab_system::folder::folder_of;
 use readlab_system::interrupt;
 use readlab_system::program::{self, CommandLine, ProgramError};
 use readlab_system::trust::{self, Distrust};
+use readlab_targets::target::responsive_folders;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Time limit of a build; enough for a compiler on a slow and busy machine.
@@ -332,8 +334,17 @@ fn find_program(program: &OsStr) -> Option<PathBuf> {
     if path.components().count() > 1 {
         return path.canonicalize().ok();
     }
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).find_map(|folder| folder.join(program).canonicalize().ok())
+    path_folders().iter().find_map(|folder| folder.join(program).canonicalize().ok())
+}
+
+/// The folders of the PATH whose file systems respond. The others would block this process for ever:
+/// no word of the command line leads to them, so nothing limits the wait.
+fn path_folders() -> &'static [PathBuf] {
+    static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    FOLDERS.get_or_init(|| {
+        let path = env::var_os("PATH").unwrap_or_default();
+        responsive_folders(env::split_paths(&path).collect())
+    })
 }
 
 /// Why the command that checks a dependency fails; `None` if it succeeds.

@@ -140,6 +140,19 @@ pub fn responsive_files(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     }
 }
 
+/// The folders of programs whose file systems respond: each is asked for the program `sh`.
+pub fn responsive_folders(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    loop {
+        let programs: Vec<PathBuf> = folders.iter().map(|folder| folder.join("sh")).collect();
+        let names: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
+        let Some(at) = silent::first_unresponsive_index(&names, ResponseProbe::Status, RESPONSE_TIME_MAX)
+        else {
+            return folders;
+        };
+        folders.remove(at);
+    }
+}
+
 impl Target {
     /// Collects the facts about a file except digest and answer, which need a whole read
     /// ([`readlab_corpus`]).
