@@ -125,7 +125,7 @@ mod ring2 {
         let Some(said) = run_in_namespace(&script, &home, &format!("{race} {ONE_SECOND_RACE}")) else {
             return;
         };
-        said.refuses("/runs/").tells("Read-only file system");
+        said.refuses("/runs/").tells("Read-only file system").tells("with --output");
         let more = format!("{EVERY_METHOD} --output tmp/run --quiet --export-json -");
         let json = run_in_namespace(&script, &home, &format!("{race} {more}")).unwrap().exits(0).json();
         for state in ["cold", "warm"] {

@@ -39,6 +39,8 @@ pub enum FolderError {
     Taken { path: PathBuf, what: &'static str },
     #[error("no folder for the record: {0}; name one with --output")]
     NoHome(String),
+    #[error("{path}: {cause}; name a folder for the record with --output")]
+    NoRuns { path: PathBuf, cause: io::Error },
 }
 
 impl RunFolder {
@@ -48,7 +50,14 @@ impl RunFolder {
             None => unused_run_path(&runs_folder()?),
         };
         let is_new = !path.exists();
-        std::fs::create_dir_all(&path).map_err(|cause| FolderError::Io { path: path.clone(), cause })?;
+        std::fs::create_dir_all(&path).map_err(|cause| {
+            let path = path.clone();
+            if named.is_some() {
+                FolderError::Io { path, cause }
+            } else {
+                FolderError::NoRuns { path, cause }
+            }
+        })?;
         let folder = RunFolder { path: resolve_dot_dot(path), is_new };
         let files = [(folder.record_path(), "record"), (folder.path.join(REPORT), "report")];
         match files.into_iter().find(|(file, _)| file.symlink_metadata().is_ok()) {

@@ -189,7 +189,9 @@ fn check_free_space(folder: &Path, total_bytes: u64) -> Result<(), SweepError> {
     let needed_bytes = total_bytes.saturating_add(total_bytes / 20).saturating_add(FREE_MARGIN_BYTES_MIN);
     if free_bytes < needed_bytes {
         let (needed, free) = (Bytes(needed_bytes), Bytes(free_bytes));
-        let cause = format!("{needed} are needed, with a margin, and {free} are free");
+        let cause = format!(
+            "{needed} are needed, with a margin, and {free} are free: smaller --sizes or a lower --repeat need less"
+        );
         return Err(SweepError::refused(folder, cause));
     }
     Ok(())
@@ -279,7 +281,7 @@ mod tests {
         let make = |total, allowed| SweepFolder::make(parent.path(), total, allowed).map(drop).unwrap_err();
         assert!(matches!(make(11, Some(10)), SweepError::TooManyBytes { .. }));
         let said = make(1 << 60, None).to_string();
-        assert!(said.contains(" are needed, with a margin, and "), "{said}");
+        assert!(said.contains(" are needed, with a margin, and ") && said.contains("--sizes"), "{said}");
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 }
