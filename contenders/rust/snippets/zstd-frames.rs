@@ -22,6 +22,7 @@ pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64 + Sync) -> io::Result<u64
         let (mut buffer, mut total) = (vec![0; BUFFER_BYTES], 0);
         for frame in frames {
             let mut decoder = zstd::Decoder::with_buffer(*frame)?;
+            decoder.window_log_max(31)?; // a window of more than 128 MiB, as of `zstd --long=31`
             loop {
                 match decoder.read(&mut buffer)? {
                     0 => break,

@@ -54,6 +54,13 @@ fn forms(content: &[u8]) -> Vec<(Archive, &'static str, Vec<u8>)> {
         let frame = stream(archive, content);
         forms.push((archive, "skippable frames", [&skippable[..], &frame, skippable].concat()));
     }
+    // RFC 8878, 3.1.1.1: an empty frame with a window of 256 MiB.
+    let large_window = b"\x28\xb5\x2f\xfd\0\x90\x01\0\0";
+    forms.push((
+        Archive::Zstd,
+        "a large window",
+        [&large_window[..], &stream(Archive::Zstd, content)].concat(),
+    ));
     forms.push((Archive::Xz, "padded", [&stream(Archive::Xz, content)[..], &[0; 8]].concat()));
     for padding in [&[0; 512][..], b"garbage"] {
         forms.push((Archive::Bzip2, "padded", [&stream(Archive::Bzip2, content)[..], padding].concat()));

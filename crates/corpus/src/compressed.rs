@@ -18,6 +18,10 @@ use readlab_protocol::{Archive, first_frame};
 use std::io::{self, BufRead, ErrorKind, Read, Seek, Write};
 use zstd::zstd_safe::{get_dict_id_from_dict, get_dict_id_from_frame};
 
+/// The largest window of a zstd, as the logarithm of its size in bytes: that of `zstd --long=31`.
+/// libzstd by itself refuses windows above 128 MiB. The decoder allocates the window that the file
+/// declares, and touches only the part that the content needs.
+const ZSTD_WINDOW_LOG2_MAX: u32 = 31;
 const XZ_LEVEL: u32 = 6;
 /// Compression level of brotli: the highest level at which compression is fast.
 const BROTLI_LEVEL: u32 = 5;
@@ -116,7 +120,9 @@ pub(super) fn decode_zstd(mut file: impl BufRead, dictionary: &[u8], take: Piece
             }
         }
     }
-    pass_to_end(&mut zstd::Decoder::with_dictionary(file, dictionary)?, take).map_err(unify_early_end)
+    let mut decoder = zstd::Decoder::with_dictionary(file, dictionary)?;
+    decoder.window_log_max(ZSTD_WINDOW_LOG2_MAX)?;
+    pass_to_end(&mut decoder, take).map_err(unify_early_end)
 }
 
 pub(super) fn decode_xz(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
@@ -265,6 +271,12 @@ mod tests {
         for (cut, begun) in [b"BZ".as_slice(), b"BZh9"].into_iter().enumerate() {
             decoded(Archive::Bzip2, &[&stream[..], begun].concat()).expect_err(&format!("cut {cut}"));
         }
+    }
+
+    #[test]
+    fn a_zstd_with_a_large_window_decodes() {
+        // RFC 8878, 3.1.1.1: a window of 256 MiB, and a last block of two raw bytes.
+        assert_eq!(decoded(Archive::Zstd, b"\x28\xb5\x2f\xfd\0\x90\x11\0\0a\n").unwrap(), b"a\n");
     }
 
     #[test]

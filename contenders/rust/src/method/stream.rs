@@ -24,6 +24,9 @@ use zstd::dict::DecoderDictionary;
 /// Size of the input buffer, and of the output buffer.
 pub(super) const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
 
+/// The largest window of a zstd, as the logarithm of its size in bytes: that of `zstd --long=31`.
+const ZSTD_WINDOW_LOG2_MAX: u32 = 31;
+
 /// Defines the method of a format.
 macro_rules! method {
     ($archive:ident, $name:literal, $about:literal) => {
@@ -115,10 +118,12 @@ impl StreamDecoder<'_> {
     }
 
     fn zstd_decoder<R: BufRead>(&self, source: R) -> io::Result<zstd::Decoder<'_, R>> {
-        match self.dictionary {
+        let mut decoder = match self.dictionary {
             Some(dictionary) => zstd::Decoder::with_prepared_dictionary(source, dictionary),
             None => zstd::Decoder::with_buffer(source),
-        }
+        }?;
+        decoder.window_log_max(ZSTD_WINDOW_LOG2_MAX)?;
+        Ok(decoder)
     }
 }
 
