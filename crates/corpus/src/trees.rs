@@ -175,7 +175,7 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
     let lock = File::open(part.path()).map_err(io_error_at(part.path()))?;
     lock.try_lock().map_err(|cause| io_error_at(part.path())(cause.into()))?;
     let size_bytes = recipe.write(part.path()).map_err(io_error_at(part.path()))?;
-    readlab_system::filesystem::sync(part.path()).map_err(io_error_at(part.path()))?;
+    readlab_system::filesystem::sync(part.path(), &|| Ok(())).map_err(io_error_at(part.path()))?;
     let note = TreeNote {
         made_by: MADE_BY.to_owned(),
         tree_version: VERSION,

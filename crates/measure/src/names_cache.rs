@@ -114,7 +114,7 @@ impl TargetCache for NamesCache {
             return Err(CacheError::NamesNeedRoot { path: folder });
         }
         // Inodes with changes that are not written yet cannot be dropped.
-        filesystem::sync(&folder).map_err(call_failed(&folder, "syncfs"))?;
+        filesystem::sync(&folder, &|| Ok(())).map_err(call_failed(&folder, "syncfs"))?;
         drop_names(&self.tree)
     }
 

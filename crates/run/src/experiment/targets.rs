@@ -229,7 +229,7 @@ fn walked_tree(target: &Target) -> anyhow::Result<&Arc<Tree>> {
 /// everything is written first.
 fn find_names_truth(tree: &Tree, deadline: &Deadline) -> anyhow::Result<Truth> {
     let folder = tree.folder().context("what is walked is a folder")?;
-    filesystem::sync(folder).with_context(|| display_path(folder))?;
+    filesystem::sync(folder, &|| deadline.check()).with_context(|| display_path(folder))?;
     Ok(truth_of_names(folder, &|_| deadline.check())?)
 }
 

@@ -1,5 +1,6 @@
 //! File systems: their type and free space, and writing their dirty data back.
 
+use crate::silent::sync_in_child;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -53,9 +54,9 @@ pub fn free_bytes(folder: &Path) -> io::Result<u64> {
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// Writes all dirty data of the folder's file system to its device.
-pub fn sync(folder: &Path) -> io::Result<()> {
-    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+/// Writes all dirty data of the folder's file system to its device, until `check` returns an error.
+pub fn sync(folder: &Path, check: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+    sync_in_child(&File::open(folder)?, check)
 }
 
 #[cfg(test)]

@@ -109,11 +109,38 @@ impl WatchedFile {
     fn end(&mut self) -> io::Result<()> {
         let Some(child) = self.child.take() else { return Ok(()) };
         let ended = retry_on_intr(|| waitpid(Some(child), WaitOptions::empty()))?;
-        match ended.and_then(|(_, status)| status.exit_status()) {
-            Some(0) => Ok(()),
-            Some(number) => Err(io::Error::from_raw_os_error(number)),
-            None => Err(io::Error::other("the process that reads it was ended")),
+        result_of_child(ended.and_then(|(_, status)| status.exit_status()))
+    }
+}
+
+/// The result of a child whose exit code is 0 or the number of an error.
+fn result_of_child(exit_code: Option<i32>) -> io::Result<()> {
+    match exit_code {
+        Some(0) => Ok(()),
+        Some(number) => Err(io::Error::from_raw_os_error(number)),
+        None => Err(io::Error::other("the process that reads or writes it was ended")),
+    }
+}
+
+/// Writes all dirty data of a file system to its device. This may take any time, and no signal ends
+/// the wait, so a child process waits; it is abandoned if `check` returns an error.
+pub(super) fn sync_in_child(folder: &File, check: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+    // SAFETY: the child makes system calls alone, and never returns.
+    let child = match unsafe { libc::fork() } {
+        -1 => return Err(io::Error::last_os_error()),
+        // SAFETY: this is the process that was just forked.
+        0 => unsafe { sync_and_exit(folder.as_raw_fd()) },
+        child => Pid::from_raw(child).ok_or(io::ErrorKind::Other)?,
+    };
+    loop {
+        if let Err(error) = check() {
+            kill_or_abandon(child);
+            return Err(error);
         }
+        if let Some((_, status)) = waitpid(Some(child), WaitOptions::NOHANG)? {
+            return result_of_child(status.exit_status());
+        }
+        std::thread::sleep(WAIT_STEP);
     }
 }
 
@@ -213,6 +240,22 @@ unsafe fn copy_to_pipe(file: RawFd, most_bytes: u64, writer: RawFd) -> ! {
     }
 }
 
+/// The code of the child that writes dirty data.
+///
+/// # Safety
+/// Only in a process that was just forked.
+unsafe fn sync_and_exit(folder: RawFd) -> ! {
+    // SAFETY: none of these calls allocates or takes a lock.
+    unsafe {
+        close_descriptors_except([folder]);
+        if libc::syncfs(folder) == 0 {
+            libc::_exit(0);
+        }
+        let error = Errno::from_io_error(&io::Error::last_os_error());
+        libc::_exit(error.map_or(libc::EIO, Errno::raw_os_error))
+    }
+}
+
 /// Reports a finished step; ends the process if the reader of the pipe is gone.
 ///
 /// # Safety
@@ -299,6 +342,15 @@ mod tests {
         assert!(read(&path, u64::MAX).unwrap() == content);
         assert!(read(&path, PIECE_BYTES as u64 + 1).unwrap() == content[..=PIECE_BYTES]);
         assert_eq!(read(folder.path(), u64::MAX).unwrap_err().raw_os_error(), Some(libc::EISDIR));
+    }
+
+    #[test]
+    fn a_child_writes_dirty_data_until_the_check_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = File::open(folder.path()).unwrap();
+        sync_in_child(&opened, &|| Ok(())).unwrap();
+        let error = sync_in_child(&opened, &|| Err(io::Error::other("the time is up"))).unwrap_err();
+        assert_eq!(error.to_string(), "the time is up");
     }
 
     #[test]

@@ -10,6 +10,8 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long each part may take from its first byte to its end: the handshake, the head, the line
@@ -91,7 +93,8 @@ fn handshake_error(error: io::Error) -> HttpError {
 
 impl<'a> Wire<'a> {
     fn connect(url: &Url, check: WaitCheck<'a>) -> Result<Wire<'a>, HttpError> {
-        let stream = connect_to_server(url)?;
+        let address = url.address();
+        let stream = wait_for_connection(move || connect_to_server(&address), check)?;
         stream.set_read_timeout(Some(INTERRUPT_CHECK_INTERVAL)).map_err(HttpError::Io)?;
         stream.set_write_timeout(Some(SILENCE_MAX)).map_err(HttpError::Io)?;
         Ok(Wire { stream, silence_max: SILENCE_MAX, check, part: None })
@@ -113,16 +116,39 @@ impl<'a> Wire<'a> {
     }
 }
 
-fn connect_to_server(url: &Url) -> Result<TcpStream, HttpError> {
-    let addresses = url.address().to_socket_addrs().map_err(HttpError::NotConnected)?;
+/// Waits for a connection that another thread makes, because nothing ends the wait for a name or an
+/// address. If the user requests a stop or the check fails, the thread is abandoned.
+fn wait_for_connection(
+    connect: impl FnOnce() -> io::Result<TcpStream> + Send + 'static,
+    check: WaitCheck,
+) -> Result<TcpStream, HttpError> {
+    let (sender, connected) = mpsc::channel();
+    let thread = thread::Builder::new().name("connect".to_owned());
+    thread.spawn(move || sender.send(connect())).map_err(HttpError::NotConnected)?;
+    loop {
+        match connected.recv_timeout(INTERRUPT_CHECK_INTERVAL) {
+            Ok(connected) => return connected.map_err(HttpError::NotConnected),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(HttpError::NotConnected(ErrorKind::ConnectionAborted.into()));
+            }
+            Err(RecvTimeoutError::Timeout) if interrupt::is_stop_requested() => {
+                return Err(HttpError::Interrupted);
+            }
+            Err(RecvTimeoutError::Timeout) => check().map_err(HttpError::from_io)?,
+        }
+    }
+}
+
+/// Connects to the first address of a host and port that accepts.
+fn connect_to_server(host_and_port: &str) -> io::Result<TcpStream> {
     let mut last = io::Error::from(ErrorKind::AddrNotAvailable);
-    for address in addresses {
+    for address in host_and_port.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, SILENCE_MAX) {
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,
         }
     }
-    Err(HttpError::NotConnected(last))
+    Err(last)
 }
 
 impl Read for Connection<'_> {
@@ -169,5 +195,28 @@ impl Write for Wire<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn the_callers_check_ends_the_wait_for_a_connection() {
+        let (keep, closed) = mpsc::channel::<()>();
+        let connect = move || {
+            let _ = closed.recv();
+            Err(ErrorKind::TimedOut.into())
+        };
+        let calls = Cell::new(0);
+        let check = || {
+            calls.set(calls.get() + 1);
+            if calls.get() < 2 { Ok(()) } else { Err(io::Error::other("the user's time is up")) }
+        };
+        let error = wait_for_connection(connect, &check).unwrap_err();
+        assert_eq!((error.to_string().as_str(), calls.get()), ("the user's time is up", 2));
+        drop(keep);
     }
 }
