@@ -137,6 +137,13 @@ pub struct PressedProof {
 /// small: `fault_around_bytes`, 64 KiB by default.
 pub const FAULT_AROUND_BYTES: u64 = 64 << 10;
 
+/// The size of a small page. New memory causes at most one page fault for each.
+pub const PAGE_BYTES: u64 = 4096;
+
+/// Most page faults that a running contender causes in a turn apart from its buffers and the
+/// mapping of a file: memory for its counts and its answer.
+pub const OWN_FAULTS_MAX: u64 = 128;
+
 /// Which meter shows that the bytes reached a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -144,7 +151,9 @@ pub enum Delivered {
     /// Read calls returned as many bytes as the readings contain (`rchar`; for a command minus
     /// `wchar`, the bytes that its processes wrote).
     Calls,
-    /// There were enough page faults to map all pages of the readings, at sixteen pages per fault.
+    /// There were enough page faults to map nearly all pages of the readings, at sixteen pages per
+    /// fault, beyond the page faults that the process causes itself. Page faults of a command prove
+    /// nothing.
     Faults,
 }
 

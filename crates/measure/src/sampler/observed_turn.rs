@@ -7,12 +7,14 @@ use crate::interface::Slot;
 use crate::meters::{CpuSplit, MeterError, MeterReadings, WholeTurnCounts};
 use crate::next_layer::{LayerBytes, NextLayer};
 use crate::residency::ResidencyProof;
-use readlab_model::sample::{Delivered, FAULT_AROUND_BYTES, Meter, RequestMeters, Sample, TurnSeen};
+use readlab_model::sample::{
+    Delivered, FAULT_AROUND_BYTES, Meter, OWN_FAULTS_MAX, PAGE_BYTES, RequestMeters, Sample, TurnSeen,
+};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::trial::{Answer, COMMAND};
 use readlab_protocol::{SampleLine, TurnRequest};
-use readlab_record::{LimitKind, PROGRAM_FILES_BYTES_MAX, Trial};
+use readlab_record::{LimitKind, PROGRAM_FILES_BYTES_MAX, StartMode, Trial};
 use readlab_roster::session::Turn;
 
 /// Reason why a reading from a server has no count of device bytes.
@@ -24,6 +26,8 @@ const WORK_OUTSIDE_WINDOW: &str = "a control: what it does outside its window wo
 /// One answered turn of one reader, with the meters around it.
 pub(super) struct MeteredTurn {
     pub(super) request: TurnRequest,
+    /// Memory of the buffers that the contender's settings declare.
+    pub(super) buffers_bytes: u64,
     /// Delay of this reader's start after the first of the readers that read at the same time.
     pub(super) start_delay_ns: u64,
     pub(super) answer: Turn,
@@ -158,16 +162,30 @@ impl ObservedTurn<'_> {
     /// The meter that shows that enough bytes for every reading reached the contender; `None` if no
     /// meter does.
     fn delivering_meter(&self) -> Option<Delivered> {
-        let metered = &self.turn.metered;
         let bytes = self.facts.size_bytes.saturating_mul(self.turn.reading_count());
-        let passed = self.was_delivered_by_read_calls(bytes);
-        let mapped = |&faults: &u64| faults.saturating_mul(FAULT_AROUND_BYTES) >= bytes;
-        match metered.minor_faults.as_ref().is_ok_and(mapped) {
-            _ if bytes == 0 => None,
-            _ if passed => Some(Delivered::Calls),
-            true => Some(Delivered::Faults),
-            false => None,
+        if bytes == 0 {
+            return None;
         }
+        let by_calls = self.was_delivered_by_read_calls(bytes).then_some(Delivered::Calls);
+        by_calls.or_else(|| self.was_delivered_by_page_faults(bytes).then_some(Delivered::Faults))
+    }
+
+    /// Whether the contender mapped nine tenths of `bytes` bytes by page faults that its buffers and
+    /// its own memory do not explain. A program that starts in the turn maps its own files, so its
+    /// page faults prove nothing. Bytes of a server are not mapped, and a contender that counts the
+    /// bytes that its reads requested maps none.
+    fn was_delivered_by_page_faults(&self, bytes: u64) -> bool {
+        let starts_program = self.trial.contender() == COMMAND || self.trial.start == StartMode::EachReading;
+        let counts_reads = self.turn.answer.samples.iter().any(|line| line.read_bytes.is_some());
+        if starts_program || counts_reads || self.facts.transport().has_server() {
+            return false;
+        }
+        let buffer_faults = (self.turn.buffers_bytes / PAGE_BYTES).saturating_mul(self.turn.reading_count());
+        let other_faults = buffer_faults.saturating_add(OWN_FAULTS_MAX);
+        let is_mapped = |&faults: &u64| {
+            faults.saturating_sub(other_faults).saturating_mul(FAULT_AROUND_BYTES) >= bytes - bytes / 10
+        };
+        self.turn.metered.minor_faults.as_ref().is_ok_and(is_mapped)
     }
 
     /// Whether read calls delivered at least `bytes` bytes. For a command, bytes that its processes
@@ -235,6 +253,7 @@ mod tests {
     use super::super::testing::{Fixture, metered_turn, observed_turn, sample_line, turn, unread_meters};
     use super::*;
     use crate::round::testing::WARM;
+    use readlab_model::target::{Http, TargetKind};
 
     const SLOT: Slot = Slot { state: WARM, fill: 2, round: 5, position: 1, rung: Some(3) };
 
@@ -286,6 +305,37 @@ mod tests {
         assert_eq!(delivered("command/sha256sum", 1_070, 70), Some(Delivered::Calls));
         assert_eq!(delivered("command/head; head; head", 3 << 20, 0), None, "one part, again and again");
         assert_eq!(delivered("rust/read", 1_000, 200), Some(Delivered::Calls), "its answer, to the lab");
+    }
+
+    #[test]
+    fn page_faults_prove_that_a_file_was_mapped_only_where_nothing_else_explains_them() {
+        let fixture = Fixture::remote_of_size(1);
+        let trials = fixture.trials(&[("a", WARM)]);
+        let facts = |size_bytes| TargetFacts { size_bytes, ..TargetFacts::default() };
+        let delivered = |name: &str, start, facts: &TargetFacts, buffers_bytes, read_bytes, faults| {
+            let metered = MeterReadings { minor_faults: Ok(faults), ..unread_meters() };
+            let line = SampleLine { read_bytes, ..sample_line(Some(1)) };
+            let mut turn = metered_turn(turn(vec![line]), metered);
+            turn.buffers_bytes = buffers_bytes;
+            let trial = Trial { id: name.parse().unwrap(), start, ..trials.nth_trial(0).clone() };
+            let observed = ObservedTurn { trial: &trial, facts, ..observed_turn(&trials, turn) };
+            observed.samples(&SLOT, &mut Notes::default()).remove(0).turn.delivered
+        };
+        let (kept, started) = (StartMode::Kept, StartMode::EachReading);
+        // A file of 256 MiB in small pages, mapped by one page fault for each 64 KiB.
+        let (large, mapped) = (facts(256 << 20), Some(Delivered::Faults));
+        assert_eq!(delivered("rust/mmap", kept, &large, 0, None, 4_100), mapped);
+        assert_eq!(delivered("rust/mmap", kept, &large, 0, None, 3_700), None, "a tenth is missing");
+        assert_eq!(delivered("rust/io_uring", kept, &large, 16 << 20, None, 4_200), None, "of its buffers");
+        assert_eq!(delivered("rust/mmap", started, &large, 0, None, 4_100), None, "its own program");
+        assert_eq!(delivered("command/python3 -c 1", kept, &large, 0, None, 4_100), None);
+        let served = TargetFacts { kind: TargetKind::Url(Http::Own), ..large.clone() };
+        assert_eq!(delivered("rust/http", kept, &served, 0, None, 4_100), None, "nothing is mapped");
+        // As measured on ranges of 8.19 MB: a ring, which maps nothing.
+        let ranges = facts(8_192_000);
+        assert_eq!(delivered("rust/places-io_uring", kept, &ranges, 0, Some(8_192_000), 142), None);
+        assert_eq!(delivered("rust/places-io_uring", kept, &large, 0, Some(256 << 20), 4_300), None);
+        assert_eq!(delivered("rust/x", kept, &ranges, 0, None, 153), None, "too few beside its own");
     }
 
     #[test]

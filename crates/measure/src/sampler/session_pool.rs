@@ -82,13 +82,14 @@ impl PooledSession {
             let answer = reader.session.end_turn(request, start, time_limit);
             (reader, Nanos::from(start.duration_since(first.unwrap_or(start))).0, answer)
         });
+        let buffers_bytes = self.params.buffers_bytes();
         // Meters are read only after the last answer, because reading them would disturb readers
         // still at work.
         let answered: Vec<(&mut PooledReader, u64, Result<Turn, SessionError>)> = answered.collect();
         let turn =
             |(reader, start_delay_ns, answer): (&mut PooledReader, u64, Result<Turn, SessionError>)| {
                 let metered = reader.meters.end();
-                Ok(MeteredTurn { request, start_delay_ns, answer: answer?, metered })
+                Ok(MeteredTurn { request, buffers_bytes, start_delay_ns, answer: answer?, metered })
             };
         answered.into_iter().map(turn).collect()
     }

@@ -99,7 +99,8 @@ pub(super) fn turn(samples: Vec<SampleLine>) -> Turn {
 
 pub(super) fn metered_turn(answer: Turn, metered: MeterReadings) -> MeteredTurn {
     let count = u32::try_from(answer.samples.len().max(1)).unwrap();
-    MeteredTurn { request: TurnRequest { lead: 0, count }, start_delay_ns: 0, answer, metered }
+    let request = TurnRequest { lead: 0, count };
+    MeteredTurn { request, buffers_bytes: 0, start_delay_ns: 0, answer, metered }
 }
 
 pub(super) fn observed_turn<'t>(trials: &Trials<'t>, turn: MeteredTurn) -> ObservedTurn<'t> {

@@ -27,6 +27,13 @@ impl Params {
         short
     }
 
+    /// Memory of the buffers that the settings declare.
+    pub fn buffers_bytes(&self) -> u64 {
+        let setting = |name: &str| self.0.get(name).copied();
+        let buffers = ["buffers", "depth", "threads"].into_iter().filter_map(setting);
+        buffers.fold(setting("buffer_bytes").unwrap_or(0), u64::saturating_mul)
+    }
+
     /// The settings under the names that they have after they were displayed and parsed:
     /// `buffer_chars` becomes `buffer`.
     pub(super) fn with_parsed_names(&self) -> Params {
