@@ -2,13 +2,12 @@
 //! mapping whose page faults fetch far more bytes than are used, and the kernel's search for pages
 //! that it can reclaim.
 
-use super::page_faults::PAGE_BYTES;
 use super::parts::{TimePart, median, median_wall_ns, scaled_turn_time_ns};
 use super::read_ahead::{amplification, remedy_by_fewer_bytes};
 use super::{AT_LIMIT_SHARE_MIN, DOMINANT_SHARE_MIN, JudgedTrial, Verdict};
 use crate::memory::{GreaterBound, least_faster_bound};
 use crate::stats::float;
-use readlab_model::sample::Meter;
+use readlab_model::sample::{Meter, PAGE_BYTES};
 use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::CacheState;
 use readlab_record::LimitKind;

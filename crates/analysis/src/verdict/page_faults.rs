@@ -1,14 +1,13 @@
-//! The origin of a reading's page faults: a mapping of the file, or memory that the reading
-//! allocates. Bytes that pass through read calls are not read by page faults.
+//! The origin of a reading's page faults: a mapping of the file, memory that the reading allocates,
+//! or neither: a process that starts or answers causes page faults as well. Bytes that pass through
+//! read calls, or that a contender counts as requested by its reads, are not read by page faults.
 
 use super::parts::median;
 use super::{JudgedTrial, Remedy};
 use crate::stats::float;
-use readlab_model::sample::{Delivered, FAULT_AROUND_BYTES, Meter};
-use readlab_record::TrialRecord;
-
-/// The size of a small page. A buffer causes at most one page fault for each.
-pub(super) const PAGE_BYTES: u64 = 4096;
+use readlab_model::sample::{Delivered, FAULT_AROUND_BYTES, Meter, OWN_FAULTS_MAX, PAGE_BYTES};
+use readlab_model::trial::COMMAND;
+use readlab_record::{Record, StartMode, TrialRecord};
 
 /// The size of the largest page that the kernel gives a program by default.
 const HUGE_PAGE_BYTES: f64 = 2_097_152.0;
@@ -16,29 +15,41 @@ const HUGE_PAGE_BYTES: f64 = 2_097_152.0;
 /// Fewer page faults than this prove nothing: every process has some.
 const FAULTS_MIN: f64 = 16.0;
 
-/// If the peak memory of a process is at least this share of the bytes, the process held all of
-/// them at once.
+/// Most page faults of the start of a program, such as an interpreter. They differ from program to
+/// program, and no meter separates them from those of the reading.
+const START_FAULTS_MAX: u64 = 16_384;
+
+/// Memory of a kept process apart from the bytes of the target, if no other trial shows it.
+const OWN_MEMORY_BYTES: u64 = 16 << 20;
+
+/// If the peak memory of a process exceeds its own memory by at least this share of the bytes, the
+/// process held all of them at once.
 const HELD_SHARE_MIN: f64 = 0.9;
 
 /// Number of page faults of a reading that maps its file; `None` for a reading whose page faults
-/// come only from allocated memory.
+/// come only from allocated memory or from the process itself. A mapping of small folios has at
+/// least one page fault for each range of [`FAULT_AROUND_BYTES`].
 pub(super) fn mapping_faults(it: &TrialRecord, size: f64) -> Option<f64> {
-    faults_if_enough(it, size).filter(|_| !reads_by_calls(it))
+    let requests_bytes = reads_by_calls(it) || median(it, Meter::ReadBytes).is_some();
+    let is_enough = |count: &f64| *count >= FAULTS_MIN && *count >= size / float(FAULT_AROUND_BYTES) / 2.0;
+    faults_beyond_own(it).filter(|count| !requests_bytes && is_enough(count))
 }
 
-/// Number of page faults of a reading by read calls that allocates new memory as large as the
-/// target each time; `None` for a reading that reuses its memory, and for a mapping.
-pub(super) fn new_memory_faults(it: &TrialRecord, size: f64) -> Option<f64> {
-    if !reads_by_calls(it) {
-        return None;
-    }
-    let holds_all = || {
-        let peak_bytes = median(it, Meter::PeakRssBytes)?;
-        let faults = faults_beyond_buffers(it)?;
-        let is_new = faults >= FAULTS_MIN && faults >= size / HUGE_PAGE_BYTES / 2.0;
-        (peak_bytes >= HELD_SHARE_MIN * size && is_new).then_some(faults)
+/// Whether a reading by read calls allocates new memory as large as the target each time; false for
+/// a reading that reuses its memory, and for a mapping.
+pub(super) fn allocates_memory(record: &Record, it: &TrialRecord, size: f64) -> bool {
+    let reaches = |faults: Option<f64>, page_bytes: f64| {
+        faults.is_some_and(|count| count >= FAULTS_MIN && count >= size / page_bytes / 2.0)
     };
-    faults_if_enough(it, size).or_else(holds_all)
+    let holds_all = || {
+        let held_bytes = median(it, Meter::PeakRssBytes).map(|peak| peak - own_memory_bytes(record, it));
+        held_bytes.is_some_and(|bytes| bytes >= HELD_SHARE_MIN * size)
+    };
+    let is_new = || {
+        reaches(faults_beyond_own(it), float(PAGE_BYTES))
+            || reaches(faults_beyond_buffers(it), HUGE_PAGE_BYTES) && holds_all()
+    };
+    reads_by_calls(it) && is_new()
 }
 
 /// The fastest rival with the same contender and scan that reads by read calls and reuses its
@@ -48,7 +59,7 @@ pub(super) fn remedy_by_reuse(judged: &JudgedTrial) -> Option<Remedy> {
     judged.clear_remedy(judged.rivals().filter(|other| {
         (other.trial.scan(), other.trial.contender()) == (trial.scan(), trial.contender())
             && reads_by_calls(other)
-            && new_memory_faults(other, size).is_none()
+            && !allocates_memory(judged.record, other, size)
     }))
 }
 
@@ -57,18 +68,36 @@ pub(super) fn reads_by_calls(it: &TrialRecord) -> bool {
     !it.samples.is_empty() && it.samples.iter().all(|sample| sample.turn.delivered == Some(Delivered::Calls))
 }
 
-/// The number of page faults; `None` if it is too small for reading the whole target by page
-/// faults. A mapping of small folios has at least one page fault for each range of
-/// [`FAULT_AROUND_BYTES`].
-fn faults_if_enough(it: &TrialRecord, size: f64) -> Option<f64> {
-    faults_beyond_buffers(it)
-        .filter(|count| *count >= FAULTS_MIN && *count >= size / float(FAULT_AROUND_BYTES) / 2.0)
+/// Number of page faults beyond those of the buffers and those that the process causes itself.
+fn faults_beyond_own(it: &TrialRecord) -> Option<f64> {
+    let own = if starts_program(it) { START_FAULTS_MAX } else { OWN_FAULTS_MAX };
+    Some(faults_beyond_buffers(it)? - float(own))
 }
 
 /// Number of page faults beyond those that the buffers in the trial's parameters cause.
 fn faults_beyond_buffers(it: &TrialRecord) -> Option<f64> {
-    let param = |name: &str| it.trial.params.0.get(name).copied();
-    let each = ["buffers", "depth", "threads"].iter().filter_map(|name| param(name)).product::<u64>();
-    let buffers = param("buffer_bytes").map_or(0, |bytes| bytes.saturating_mul(each) / PAGE_BYTES);
+    let buffers = it.trial.params.buffers_bytes() / PAGE_BYTES;
     Some(median(it, Meter::MinorFaults)? - float(buffers))
+}
+
+/// Whether each reading starts a program, whose libraries and runtime cause page faults.
+fn starts_program(it: &TrialRecord) -> bool {
+    it.trial.contender() == COMMAND || it.trial.start == StartMode::EachReading
+}
+
+/// Memory that the process of a trial has apart from the bytes of the target: the smallest peak of
+/// the same contender's other trials on the target. Commands are different programs, so no other
+/// command shows it.
+fn own_memory_bytes(record: &Record, it: &TrialRecord) -> f64 {
+    if starts_program(it) {
+        return float(START_FAULTS_MAX * PAGE_BYTES);
+    }
+    let is_other = |other: &&TrialRecord| {
+        (other.trial.contender(), other.trial.target) == (it.trial.contender(), it.trial.target)
+            && other.trial.index != it.trial.index
+            && !other.trial.is_control()
+    };
+    let others = record.trials.iter().filter(is_other);
+    let peaks = others.filter_map(|other| median(other, Meter::PeakRssBytes));
+    peaks.reduce(f64::min).unwrap_or(float(OWN_MEMORY_BYTES))
 }

@@ -4,7 +4,7 @@
 use super::controls::{available_share, copy_cpu_ns, opens_cpu_ns};
 use super::cpu_time::{CpuTime, NoCpuTime, limit_to_threads, whole_processors};
 use super::limits::limit_for_trial;
-use super::page_faults::{mapping_faults, new_memory_faults};
+use super::page_faults::{allocates_memory, mapping_faults};
 use super::quota::throttled_ratio;
 use super::{ABOVE_LIMIT_SHARE, DOMINANT_SHARE_MIN};
 use crate::memory::has_greater_bound;
@@ -337,11 +337,19 @@ fn explain_kernel_time(
 ) -> ExplainedKernelTime {
     let readers = float(it.trial.reader_count());
     ExplainedKernelTime {
-        copy_ns: copy_cpu_ns(record, it).map(|ns| ns * readers),
+        copy_ns: copy_cpu_ns(record, it).map(|ns| ns * copy_count(record, it, size)),
         fault_ns: mapping_faults(it, size).zip(fault).map(|(count, each)| count * float(each.value)),
         opens_ns: opens_cpu_ns(record, it).map(|ns| ns * readers),
-        allocates_memory: new_memory_faults(it, size).is_some(),
+        allocates_memory: allocates_memory(record, it, size),
     }
+}
+
+/// How many times the bytes of the target one reading copies: more than once if its reads also
+/// bring the bytes between blocks, less if it reads a part.
+fn copy_count(record: &Record, it: &TrialRecord, size: f64) -> f64 {
+    let by_reads = median(it, Meter::ReadBytes).map(|bytes| bytes / size.max(1.0));
+    let of_part = || record.part_read(it).map(|part| part.share);
+    by_reads.or_else(of_part).unwrap_or(float(it.trial.reader_count()))
 }
 
 /// How long the threads of a trial waited for a processor that other processes used or a quota

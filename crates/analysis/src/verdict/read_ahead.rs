@@ -2,12 +2,12 @@
 //! a time.
 
 use super::memory::MAJOR_FAULTS_MIN;
-use super::page_faults::{PAGE_BYTES, reads_by_calls};
+use super::page_faults::reads_by_calls;
 use super::parts::median;
 use super::{DeviceUse, JudgedTrial, Remedy, Verdict};
 use crate::settings::{SettingEffect, effects_on_wanted};
 use crate::stats::{Significance, float};
-use readlab_model::sample::Meter;
+use readlab_model::sample::{Meter, PAGE_BYTES};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::ReadAhead;
 use readlab_model::trial::CacheState;

@@ -35,6 +35,89 @@ fn page_faults_of_a_buffer_allocated_by_each_reading_are_not_those_of_a_mapping(
     }
 }
 
+/// A reading of the processor alone, with these wall, user and system times and page faults.
+fn sample_of_us(wall_us: u64, user_us: u64, system_us: u64, minor_faults: u64) -> Sample {
+    Sample {
+        wall_ns: wall_us * 1000,
+        cpu_user_ns: Some(user_us * 1000),
+        cpu_system_ns: Some(system_us * 1000),
+        device_read_bytes: Some(0),
+        minor_faults: Some(minor_faults),
+        ..Sample::default()
+    }
+}
+
+/// The record of a target of this size, with a copy control of this CPU time and one microsecond
+/// for a page fault.
+fn record_with_copy(size_bytes: u64, copy_us: u64) -> Record {
+    let mut record = record(None);
+    record.targets[TargetIndex::new(0)].size_bytes = size_bytes;
+    let copy = sample_of_us(copy_us, 0, copy_us, 0);
+    for (name, reading) in [("rust/copy", copy), ("rust/faults", sample_of_us(1000, 0, 1000, 1000))] {
+        add(&mut record, name, CacheState::Warm, Cache::None, reading);
+    }
+    record
+}
+
+#[test]
+fn page_faults_of_buffers_and_of_the_process_are_neither_new_memory_nor_a_mapping() {
+    // As measured: 500 ranges with 8.19 MB, in processes that hold 10 MiB before they read.
+    let size_bytes = 8_192_000;
+    let mut record = record_with_copy(size_bytes, 546);
+    record.targets[TargetIndex::new(0)].ranges = Some(RangesFacts {
+        list_path: "/data/list".to_owned(),
+        is_sorted: false,
+        read_count: 500,
+        shortest_bytes: 16_384,
+        longest_bytes: 16_384,
+        repeated_bytes: 0,
+        pages_bytes: size_bytes,
+        file_bytes: 67_108_864,
+    });
+    let mut add_reading = |name: &str, percent_read: u64, reading: Sample| {
+        let read_bytes = Some(size_bytes * percent_read / 100);
+        add_warm(&mut record, name, Sample { read_bytes, ..reading })
+    };
+    let single = add_reading("rust/places-pread/memchr", 100, sample_of_us(1050, 305, 745, 82));
+    let merged = add_reading("rust/places-preadv/memchr", 340, sample_of_us(2710, 0, 2710, 146));
+    let large = sample_of_us(53_900, 1880, 50_800, 15_986);
+    let large = add_reading("rust/places-preadv/memchr@merge_bytes=1048576", 795, large);
+    let ring = add_reading("rust/places-io_uring/memchr", 100, sample_of_us(1450, 0, 1450, 142));
+    for (trial, peak_rss_bytes) in [(single, 10_590_000), (merged, 10_490_000), (large, 75_600_000)] {
+        make_trial_use_read_calls(&mut record, trial, peak_rss_bytes);
+    }
+    assert_verdict(
+        &record,
+        single,
+        "copy 52 %",
+        "of its time 52 % copy, 29 % own code, 19 % other kernel work",
+    );
+    // Merged reads also copy the bytes between the ranges.
+    assert_verdict(&record, merged, "copy 20 %", "of its time 69 % copy, 31 % other kernel work");
+    assert_verdict(&record, large, "new memory", "of its time 86 % new memory, 8 % copy");
+    // A ring maps nothing.
+    let words = "of its time 62 % other kernel work, 38 % copy";
+    assert_verdict(&record, ring, "mixed, 62 % other kernel work", words);
+}
+
+#[test]
+fn page_faults_of_a_command_s_start_are_neither_new_memory_nor_a_mapping() {
+    let mut record = record_with_copy(13_000_000, 1360);
+    let counts = add_warm(&mut record, "command/wc -l", sample_of_us(4000, 600, 3400, 103));
+    make_trial_use_read_calls(&mut record, counts, 2 << 20);
+    let words = "of its time 51 % other kernel work, 34 % copy, 15 % own code";
+    assert_verdict(&record, counts, "mixed, 51 % other kernel work", words);
+    let stops_early = add_warm(&mut record, "command/tail -n 5", sample_of_us(600, 100, 500, 103));
+    let words = "of its time 83 % other kernel work, 17 % own code";
+    assert_verdict(&record, stops_early, "mixed, 83 % other kernel work", words);
+    // A program that holds the whole of a large file makes new memory.
+    let mut record = record_with_copy(FILE_BYTES, 100_000);
+    let reading = sample_of_us(380_000, 60_000, 310_000, 1000 + FILE_BYTES / 4096);
+    let holds = add_warm(&mut record, "command/python3 -c 'open(\"f\").read()'", reading);
+    make_trial_use_read_calls(&mut record, holds, FILE_BYTES);
+    assert_verdict(&record, holds, "new memory", "use one buffer again; of its time 55 % new memory");
+}
+
 #[test]
 fn reading_an_archive_as_bytes_is_no_remedy_for_decoding_it() {
     let mut record = archive_record();
