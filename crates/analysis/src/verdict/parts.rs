@@ -118,8 +118,9 @@ fn shares(generator: &mut SchemaGenerator) -> Schema {
 #[derive(Debug)]
 pub(super) struct TrialFacts<'a> {
     pub(super) size_bytes: u64,
-    /// Bytes requested per second; for a trial that decodes, the decoded bytes.
-    pub(super) rate: f64,
+    /// Bytes that are delivered per second; for a trial that decodes, the decoded bytes. `None` for
+    /// a command of which it is not known which part it reads.
+    pub(super) rate: Option<f64>,
     /// Median bytes read from the device.
     pub(super) device_bytes: Option<f64>,
     /// The device bytes divided by the bytes that a reading needs, each counted once.
@@ -194,24 +195,24 @@ impl<'a> TrialFacts<'a> {
         });
         let device_bytes = median(it, Meter::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
-        let (rate, device_rate) =
-            (per_second(float(it.trial.bytes_out(target))), device_bytes.map(per_second));
+        let rate = record.bytes_out(it).map(|bytes| per_second(float(bytes)));
+        let device_rate = device_bytes.map(per_second);
         let times = device_bytes.map(|bytes| bytes / (size * readers).max(1.0));
         let cold = it.trial.state == CacheState::Cold;
         let may_use_device = cold || it.trial.state == CacheState::Pressed;
         let cold_above = target.unevictable_cache_names().filter(|_| cold);
         let is_of_device = may_use_device && target.unevictable_cache_names().is_none();
-        // A command that may have stopped early has no rate.
+        // Limits of the whole target do not apply to a command that may have stopped early.
         let is_whole = record.wholly_read_target(it).is_some();
         let read_rate = Some(per_second(size * readers)).filter(|_| is_whole);
         let rates = [
             (LimitKind::Device, device_rate.filter(|rate| is_of_device && *rate > 0.0)),
-            (LimitKind::Decoding, Some(rate).filter(|_| is_whole && it.trial.decoded_format.is_some())),
+            (LimitKind::Decoding, rate.filter(|_| is_whole && it.trial.decoded_format.is_some())),
             (
                 LimitKind::Copy,
                 read_rate.filter(|_| parts.is_some_and(|it| it.share_of(TimePart::Copy) > 0.0)),
             ),
-            (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
+            (LimitKind::Memory, rate.filter(|_| it.trial.work.touches_bytes())),
             (LimitKind::Link, read_rate.filter(|_| target.transport().has_server())),
         ];
         let near = rates.into_iter().filter_map(|(kind, rate)| Some(LimitShare::new(limit(kind)?, rate?)));

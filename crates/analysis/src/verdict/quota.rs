@@ -87,7 +87,7 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
     let share = match target.blocks() {
         Some(blocks) => {
             let share =
-                at_least_one(blocks.read_count) * facts.rate / at_least_one(target.size_bytes) / granted;
+                at_least_one(blocks.read_count) * facts.rate? / at_least_one(target.size_bytes) / granted;
             let share =
                 Some(share).filter(|share| (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(share))?;
             Some(share.min(1.0))

@@ -298,7 +298,7 @@ fn fetched_words(facts: &TrialFacts) -> String {
 
 /// The words `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`.
 fn limit_words(kind: LimitKind, facts: &TrialFacts) -> String {
-    let own = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
+    let own = if kind == LimitKind::Device { facts.device_rate } else { facts.rate };
     let (Some(LimitShare { limit, share, trial_rate: rate }), Some(_)) = (facts.limit(kind), own) else {
         return own.map_or_else(|| "at a rate that is not known".to_owned(), |it| Throughput(it).to_string());
     };

@@ -8,6 +8,7 @@ use readlab_model::target::TargetKind;
 use readlab_model::target::device::{Device, IoQuota, ReadAhead};
 use readlab_model::target::places::RangesFacts;
 use readlab_model::target::setting::SettingValue;
+use readlab_model::units::Throughput;
 
 /// Makes all bytes of the trial pass through read calls, in a process with this peak memory.
 fn make_trial_use_read_calls(record: &mut Record, trial: usize, peak_rss_bytes: u64) {
@@ -116,6 +117,44 @@ fn page_faults_of_a_command_s_start_are_neither_new_memory_nor_a_mapping() {
     let holds = add_warm(&mut record, "command/python3 -c 'open(\"f\").read()'", reading);
     make_trial_use_read_calls(&mut record, holds, FILE_BYTES);
     assert_verdict(&record, holds, "new memory", "use one buffer again; of its time 55 % new memory");
+}
+
+#[test]
+fn a_command_that_reads_a_part_has_the_rate_and_the_copy_of_that_part() {
+    let mut record = record_with_copy(FILE_BYTES, 100_000);
+    let device = Device { name: "vda".into(), read_ahead_bytes: Some(128 << 10), ..Device::default() };
+    record.targets[TargetIndex::new(0)].device = Some(device);
+    let add_command = |record: &mut Record, name: &str, state, device_bytes, resident_share, reading| {
+        let reading = with_device_bytes(device_bytes, reading);
+        let trial = add(record, name, state, Cache::Through, reading);
+        record.trials[TrialIndex::new(trial)].trial.work = Work::Output;
+        change_each(record, trial, [resident_share; 5], |sample, share| sample.resident_after = Some(share));
+        trial
+    };
+    // The copy of the whole file takes 100 ms.
+    for percent in [78, 20] {
+        let (copy_ms, wall_ms) = (percent, percent + 10);
+        let name = format!("command/dd count={percent}");
+        let (share, bytes) = (percent as f64 / 100.0, FILE_BYTES / 100 * percent);
+        add_command(&mut record, &name, CacheState::Cold, bytes, share, sample_of_ms(900, 10, 90));
+        let reading = sample_of_ms(wall_ms, 5, copy_ms + 5);
+        let dd = add_command(&mut record, &name, CacheState::Warm, 0, 1.0, reading);
+        let judged = verdict_on(&record, dd);
+        assert_eq!((judged.short_cause().as_str(), &judged.limit), ("copy", &None), "{judged:?}");
+        let copied = judged.parts.unwrap().share_of(TimePart::Copy);
+        assert!((copied - copy_ms as f64 / wall_ms as f64).abs() < 1e-6, "{judged:?}");
+        let rate = Throughput(bytes as f64 * 1e9 / (wall_ms * NS_PER_MS) as f64);
+        assert_sentence(&judged, &format!("out of the page cache: {rate}; of its time"));
+    }
+    // Nothing shows which part this command reads.
+    let reading = sample_of_ms(110, 5, 105);
+    let unknown = add_command(&mut record, "command/dd", CacheState::Warm, 0, 1.0, reading);
+    assert_verdict(
+        &record,
+        unknown,
+        "copy",
+        "out of the page cache: at a rate that is not known; of its time",
+    );
 }
 
 #[test]
