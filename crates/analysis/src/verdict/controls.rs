@@ -3,8 +3,7 @@
 
 use super::cpu_time::CpuTime;
 use super::page_faults::mapping_faults;
-use super::parts::median_wall_ns;
-use crate::stats::float;
+use super::parts::{median_wall_ns, threads_at_once};
 use readlab_record::{LimitKind, Record, TrialRecord};
 
 /// The controls on the trial's target that measure one of these limits. Under a bound on memory, the
@@ -21,8 +20,7 @@ fn controls<'r>(record: &'r Record, it: &TrialRecord, kinds: &[LimitKind]) -> Ve
 /// CPU time of copying the same bytes, by one thread. `None` for a trial that bypasses the page
 /// cache, where nothing is copied, for one that maps its file, and without the control.
 pub(super) fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
-    let size = float(record.target_of(&it.trial)?.size_bytes);
-    if it.trial.bypasses_cache() || mapping_faults(it, size).is_some() {
+    if it.trial.bypasses_cache() || mapping_faults(record, it).is_some() {
         return None;
     }
     let copies = controls(record, it, &[LimitKind::Copy]).into_iter();
@@ -47,7 +45,8 @@ pub(super) fn available_share(record: &Record, it: &TrialRecord) -> Option<f64> 
     let of_rounds =
         works.filter(|control| control.trial.state == it.trial.state && control.trial.thread_count() == 1);
     let busy = of_rounds.filter_map(|control| {
-        Some(CpuTime::from_trial(control).ok()?.total_ns() / median_wall_ns(control)?.max(1.0))
+        let threads = threads_at_once(record, record.target_of(&control.trial)?, 1);
+        Some(CpuTime::from_trial(control).ok()?.total_ns() / (median_wall_ns(control)?.max(1.0) * threads))
     });
     busy.max_by(f64::total_cmp).map(|share| share.clamp(0.01, 1.0))
 }

@@ -32,7 +32,7 @@ pub use server::ServerWait;
 
 use crate::memory::GreaterBound;
 use crate::noise::SharedNoise;
-use crate::stats::{SharedRatio, Significance};
+use crate::stats::{SharedRatio, Significance, float};
 use parts::{LimitShare, TrialFacts};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::{IoQuota, ReadAhead};
@@ -450,8 +450,9 @@ fn verdict_at_limit(judged: &JudgedTrial) -> Option<Verdict> {
 /// that a server sends; `None` for any other reading.
 fn verdict_on_processors(judged: &JudgedTrial, parts: TimeParts) -> Option<Verdict> {
     let machine = &judged.record.header.machine;
+    let hosts = float(parts::host_count(judged.record, judged.target));
     let used = cpu_time::busy_processors(judged.trial_record)
-        .map_or(0.0, |busy| busy / machine.usable_processor_count());
+        .map_or(0.0, |busy| busy / (machine.usable_processor_count() * hosts));
     let share = used.max(1.0 - parts.share_of(TimePart::Waiting)).min(1.0);
     if share < AT_LIMIT_SHARE_MIN || !judged.target.transport().has_server() {
         return None;

@@ -2,7 +2,7 @@
 //! or neither: a process that starts or answers causes page faults as well. Bytes that pass through
 //! read calls, or that a contender counts as requested by its reads, are not read by page faults.
 
-use super::parts::median;
+use super::parts::{joint_reader_count, median};
 use super::{JudgedTrial, Remedy};
 use crate::stats::float;
 use readlab_model::sample::{Delivered, FAULT_AROUND_BYTES, Meter, OWN_FAULTS_MAX, PAGE_BYTES};
@@ -29,37 +29,35 @@ const HELD_SHARE_MIN: f64 = 0.9;
 /// Number of page faults of a reading that maps its file; `None` for a reading whose page faults
 /// come only from allocated memory or from the process itself. A mapping of small folios has at
 /// least one page fault for each range of [`FAULT_AROUND_BYTES`].
-pub(super) fn mapping_faults(it: &TrialRecord, size: f64) -> Option<f64> {
+pub(super) fn mapping_faults(record: &Record, it: &TrialRecord) -> Option<f64> {
     let requests_bytes = reads_by_calls(it) || median(it, Meter::ReadBytes).is_some();
-    let is_enough = |count: &f64| *count >= FAULTS_MIN && *count >= size / float(FAULT_AROUND_BYTES) / 2.0;
-    faults_beyond_own(it).filter(|count| !requests_bytes && is_enough(count))
+    let reader = ReaderFaults::from_trial(record, it).filter(|_| !requests_bytes)?;
+    let is_mapping = reader.causes_fault_each(reader.beyond_own, float(FAULT_AROUND_BYTES));
+    is_mapping.then_some(reader.beyond_own * reader.reader_count)
 }
 
 /// Whether a reading by read calls allocates new memory as large as the target each time; false for
 /// a reading that reuses its memory, and for a mapping.
-pub(super) fn allocates_memory(record: &Record, it: &TrialRecord, size: f64) -> bool {
-    let reaches = |faults: Option<f64>, page_bytes: f64| {
-        faults.is_some_and(|count| count >= FAULTS_MIN && count >= size / page_bytes / 2.0)
+pub(super) fn allocates_memory(record: &Record, it: &TrialRecord) -> bool {
+    let is_new = |reader: ReaderFaults| {
+        let holds_all = || {
+            let held_bytes = median(it, Meter::PeakRssBytes).map(|peak| peak - own_memory_bytes(record, it));
+            held_bytes.is_some_and(|bytes| bytes >= HELD_SHARE_MIN * reader.size_bytes)
+        };
+        reader.causes_fault_each(reader.beyond_own, float(PAGE_BYTES))
+            || reader.causes_fault_each(reader.beyond_buffers, HUGE_PAGE_BYTES) && holds_all()
     };
-    let holds_all = || {
-        let held_bytes = median(it, Meter::PeakRssBytes).map(|peak| peak - own_memory_bytes(record, it));
-        held_bytes.is_some_and(|bytes| bytes >= HELD_SHARE_MIN * size)
-    };
-    let is_new = || {
-        reaches(faults_beyond_own(it), float(PAGE_BYTES))
-            || reaches(faults_beyond_buffers(it), HUGE_PAGE_BYTES) && holds_all()
-    };
-    reads_by_calls(it) && is_new()
+    reads_by_calls(it) && ReaderFaults::from_trial(record, it).is_some_and(is_new)
 }
 
 /// The fastest rival with the same contender and scan that reads by read calls and reuses its
 /// memory.
 pub(super) fn remedy_by_reuse(judged: &JudgedTrial) -> Option<Remedy> {
-    let (trial, size) = (&judged.trial_record.trial, float(judged.facts.size_bytes));
+    let trial = &judged.trial_record.trial;
     judged.clear_remedy(judged.rivals().filter(|other| {
         (other.trial.scan(), other.trial.contender()) == (trial.scan(), trial.contender())
             && reads_by_calls(other)
-            && !allocates_memory(judged.record, other, size)
+            && !allocates_memory(judged.record, other)
     }))
 }
 
@@ -68,16 +66,37 @@ pub(super) fn reads_by_calls(it: &TrialRecord) -> bool {
     !it.samples.is_empty() && it.samples.iter().all(|sample| sample.turn.delivered == Some(Delivered::Calls))
 }
 
-/// Number of page faults beyond those of the buffers and those that the process causes itself.
-fn faults_beyond_own(it: &TrialRecord) -> Option<f64> {
-    let own = if starts_program(it) { START_FAULTS_MAX } else { OWN_FAULTS_MAX };
-    Some(faults_beyond_buffers(it)? - float(own))
+/// The page faults of one of the ranks or readers that read a target together, and its part of the
+/// bytes.
+struct ReaderFaults {
+    reader_count: f64,
+    size_bytes: f64,
+    /// Number of page faults beyond those that the buffers in the trial's parameters cause.
+    beyond_buffers: f64,
+    /// Number of page faults beyond those of the buffers and those that the process causes itself.
+    beyond_own: f64,
 }
 
-/// Number of page faults beyond those that the buffers in the trial's parameters cause.
-fn faults_beyond_buffers(it: &TrialRecord) -> Option<f64> {
-    let buffers = it.trial.params.buffers_bytes() / PAGE_BYTES;
-    Some(median(it, Meter::MinorFaults)? - float(buffers))
+impl ReaderFaults {
+    fn from_trial(record: &Record, it: &TrialRecord) -> Option<ReaderFaults> {
+        let target = record.target_of(&it.trial)?;
+        let reader_count = float(joint_reader_count(record, target));
+        let buffers = it.trial.params.buffers_bytes() / PAGE_BYTES;
+        let own = if starts_program(it) { START_FAULTS_MAX } else { OWN_FAULTS_MAX };
+        let beyond_buffers = median(it, Meter::MinorFaults)? / reader_count - float(buffers);
+        Some(ReaderFaults {
+            reader_count,
+            size_bytes: float(target.size_bytes) / reader_count,
+            beyond_buffers,
+            beyond_own: beyond_buffers - float(own),
+        })
+    }
+
+    /// Whether this number of page faults is enough for half of the bytes, with one page fault for
+    /// each `page_bytes`.
+    fn causes_fault_each(&self, faults: f64, page_bytes: f64) -> bool {
+        faults >= FAULTS_MIN && faults >= self.size_bytes / page_bytes / 2.0
+    }
 }
 
 /// Whether each reading starts a program, whose libraries and runtime cause page faults.

@@ -15,6 +15,7 @@ use readlab_model::trial::CacheState;
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+use std::collections::BTreeSet;
 
 /// If less than this share of a file's bytes comes from the device, the file is stored compressed.
 const COMPRESSED_SHARE_MAX: f64 = 0.9;
@@ -180,10 +181,10 @@ impl<'a> TrialFacts<'a> {
         let cpu = metered.ok();
         let busy = cpu.map(|cpu| limit_to_threads(cpu.total_ns() / wall_ns, it));
         // The number of busy processors shows the number of threads of a trial that does not
-        // declare it.
-        let workers = it.trial.thread_count().max(busy.map_or(1, whole_processors));
-        // With more threads than processors, the surplus threads can only wait for a processor.
-        let at_once = float(workers).min(float(record.header.machine.cpu_count.max(1)));
+        // declare it. Both are those of one of the ranks or readers, as in the controls.
+        let of_one = |busy: f64| whole_processors(busy / float(joint_reader_count(record, target)));
+        let workers = it.trial.thread_count().max(busy.map_or(1, of_one));
+        let at_once = threads_at_once(record, target, workers);
         let near_by = targets_on_same_mount(record, target);
         let unbounded = record.unbounded_target(it.trial.target);
         let limit = |kind| limit_for_trial(limits, kind, &it.trial, workers, &near_by, unbounded);
@@ -339,9 +340,9 @@ fn explain_kernel_time(
     let readers = float(it.trial.reader_count());
     ExplainedKernelTime {
         copy_ns: copy_cpu_ns(record, it).map(|ns| ns * copy_count(record, it, size)),
-        fault_ns: mapping_faults(it, size).zip(fault).map(|(count, each)| count * float(each.value)),
+        fault_ns: mapping_faults(record, it).zip(fault).map(|(count, each)| count * float(each.value)),
         opens_ns: opens_cpu_ns(record, it).map(|ns| ns * readers),
-        allocates_memory: allocates_memory(record, it, size),
+        allocates_memory: allocates_memory(record, it),
     }
 }
 
@@ -359,6 +360,28 @@ fn queued_ns(record: &Record, it: &TrialRecord, cpu: CpuTime, wall_ns: f64) -> f
     let by_others = available_share(record, it)
         .map_or_else(|| delayed_ns(it), |share| cpu.total_ns() * (1.0 / share - 1.0));
     by_others.max(throttled_ratio(it) * wall_ns)
+}
+
+/// Number of ranks of a fleet, or of readers of one host, that read the target together. CPU times,
+/// page faults and the size of the target are sums over all of them.
+pub(super) fn joint_reader_count(record: &Record, target: &TargetFacts) -> u64 {
+    let of_fleet = || record.fleet.as_ref().map(|fleet| fleet.ranks.len() as u64);
+    target.concurrent_readers().map(u64::from).or_else(of_fleet).unwrap_or(1).max(1)
+}
+
+/// Number of hosts on which the ranks read the target; 1 without a fleet.
+pub(super) fn host_count(record: &Record, target: &TargetFacts) -> u64 {
+    let ranks = record.fleet.iter().flat_map(|fleet| &fleet.ranks);
+    let hosts: BTreeSet<&str> = ranks.map(|rank| rank.host.as_str()).collect();
+    (hosts.len() as u64).clamp(1, joint_reader_count(record, target))
+}
+
+/// Number of threads that can run at the same time if each of the ranks or readers has this many.
+/// With more threads than processors, the surplus threads can only wait for a processor.
+pub(super) fn threads_at_once(record: &Record, target: &TargetFacts, threads_of_each: u64) -> f64 {
+    let threads = threads_of_each.saturating_mul(joint_reader_count(record, target));
+    let processors = record.header.machine.cpu_count.max(1).saturating_mul(host_count(record, target));
+    float(threads.min(processors))
 }
 
 /// Indices of the targets on the same mount as this one.

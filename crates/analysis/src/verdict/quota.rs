@@ -1,6 +1,7 @@
 //! Quotas of control groups, which look like a busy machine or a slow device: a reading that has
 //! used up its quota is paused until the next period.
 
+use super::parts::host_count;
 use super::{AT_LIMIT_SHARE_MIN, DOMINANT_SHARE_MIN, JudgedTrial, Verdict};
 use crate::stats::float;
 use readlab_model::sample::Sample;
@@ -60,7 +61,8 @@ pub(super) fn verdict_on_quota_while_waiting(judged: &JudgedTrial) -> Option<Ver
 fn used_share(judged: &JudgedTrial) -> Option<f64> {
     let (quota, busy) =
         judged.record.header.machine.effective_cpu_quota().zip(judged.facts.busy_processors)?;
-    Some((busy / quota).min(1.0))
+    let hosts = float(host_count(judged.record, judged.target));
+    Some((busy / (quota * hosts)).min(1.0))
 }
 
 /// The verdict on a cold reading whose device rate is the rate that an I/O quota grants.

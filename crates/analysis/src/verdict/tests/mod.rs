@@ -17,7 +17,7 @@ use readlab_model::target::tree::TreeFacts;
 use readlab_model::target::{DecodedContent, TargetFacts, TargetIndex, TargetKind};
 use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
-use readlab_record::{Header, LimitUnit, Line, testing};
+use readlab_record::{Fleet, Header, LimitUnit, Line, Rank, ShareMode, testing};
 
 const FILE_BYTES: u64 = 1_000_000_000;
 const NS_PER_MS: u64 = 1_000_000;
@@ -446,6 +446,41 @@ fn the_total_rate_of_several_readers_is_compared_with_the_limits() {
     assert_sentence(&judged, "18.2 GB/s");
     assert_eq!(judged.verdict, Verdict::Copy, "{judged:?}");
     assert!((judged.parts.unwrap().share_of(TimePart::Copy) - 0.9).abs() < 0.01, "{judged:?}");
+}
+
+#[test]
+fn ranks_and_readers_that_wait_together_do_not_hide_their_wait() {
+    // Together they keep less than one of two processors busy.
+    let reading = || sample_of_ms(1000, 500, 400);
+    let mut readers = machine_record();
+    readers.targets[TargetIndex::new(0)].reader_count = Some(4);
+    let mut ranks = machine_record();
+    let rank = |host: &str| Rank {
+        host: host.to_owned(),
+        path: "/mnt/f".to_owned(),
+        start_bytes: None,
+        size_bytes: FILE_BYTES / 4,
+        digest: None,
+        page_cache_number: 0,
+    };
+    ranks.fleet = Some(Fleet {
+        mpi_library: String::new(),
+        share: ShareMode::Split,
+        ranks: Vec::from(["a", "a", "b", "b"].map(rank)),
+        witness: None,
+    });
+    // Four threads can run on two processors of one host, and on those of two hosts.
+    for (mut record, waiting) in [(readers, 0.55), (ranks, 0.775)] {
+        let read = add_cold(&mut record, "rust/read/avx512", reading());
+        let judged = verdict_on(&record, read);
+        assert!(matches!(judged.verdict, Verdict::Device { .. }), "{judged:?}");
+        assert!((judged.parts.unwrap().share_of(TimePart::Waiting) - waiting).abs() < 1e-9, "{judged:?}");
+    }
+    // The controls, too, keep only one of two processors busy: other processes use the other one.
+    let mut busy = machine_record();
+    busy.targets[TargetIndex::new(0)].reader_count = Some(2);
+    let scan = add_warm(&mut busy, "rust/mmap/scalar", sample_of_ms(1000, 1000, 0));
+    assert_verdict(&busy, scan, "scheduler 50 %", "50 % own code, 50 % waiting for a processor");
 }
 
 /// Readings in which any meter may be missing.

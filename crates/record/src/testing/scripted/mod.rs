@@ -294,6 +294,11 @@ fn fleet() -> Script {
         it.lines.push(Line::Clocks { round, ranks: vec![RankClock::default(), other] });
         it.read(first, &plays, round..round + 1);
     }
+    // The CPU times of a joint sample are sums over both ranks.
+    for sample in it.samples() {
+        let cpu = [&mut sample.cpu_user_ns, &mut sample.cpu_system_ns, &mut sample.turn.cpu_ns];
+        cpu.into_iter().flatten().for_each(|ns| *ns *= 2);
+    }
     // The second host begins a little later and ends last.
     let turns: Vec<Line> = it.samples().map(|sample| fleet_turn_of_two_ranks(sample)).collect();
     it.lines.extend(turns);
