@@ -1,7 +1,7 @@
 //! Quotas of control groups, which look like a busy machine or a slow device: a reading that has
 //! used up its quota is paused until the next period.
 
-use super::parts::host_count;
+use super::parts::{TimePart, host_count};
 use super::{AT_LIMIT_SHARE_MIN, DOMINANT_SHARE_MIN, JudgedTrial, Verdict};
 use crate::stats::float;
 use readlab_model::sample::Sample;
@@ -65,13 +65,18 @@ fn used_share(judged: &JudgedTrial) -> Option<f64> {
     Some((busy / (quota * hosts)).min(1.0))
 }
 
-/// The verdict on a cold reading whose device rate is the rate that an I/O quota grants.
+/// The verdict on a cold reading whose device rate is the rate that an I/O quota grants. A rate
+/// clearly below the quota may also be what the processor manages, so the reading must wait then.
 pub(super) fn verdict_on_device_quota(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { trial_record: it, target, facts, .. } = judged;
     let of_the_device = it.trial.state == CacheState::Cold && facts.cold_cache_names.is_none();
+    let mostly_waits = facts
+        .parts
+        .is_some_and(|parts| parts.reaches_share(parts.share_of(TimePart::Waiting), DOMINANT_SHARE_MIN));
+    let share_min = if mostly_waits { AT_QUOTA_SHARE_MIN } else { AT_LIMIT_SHARE_MIN };
     let near = |quota: &IoQuota| {
         let share = facts.device_rate? / at_least_one(quota.bytes_per_s?);
-        (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(&share).then(|| (quota.clone(), share))
+        (share_min..=AT_QUOTA_SHARE_MAX).contains(&share).then(|| (quota.clone(), share))
     };
     let near = target.io_quotas.iter().filter(|_| of_the_device).filter_map(near);
     let (quota, share) = near.max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -80,12 +85,14 @@ pub(super) fn verdict_on_device_quota(judged: &JudgedTrial) -> Option<Verdict> {
 
 /// The verdict on a reading that a quota of reads per second limits. For places, the number of
 /// reads is known. Otherwise the quota is blamed if it would make sequential reads at least as
-/// large as usual, and no share is known.
+/// large as usual, and no share is known. A device that is busy most of the time is the limit
+/// itself: a quota holds reads back before they reach the device.
 pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { target, facts, .. } = judged;
     let quota = target.io_quotas.iter().filter(|quota| quota.reads_per_s.is_some());
     let quota = quota.min_by_key(|quota| quota.reads_per_s)?;
     let granted = at_least_one(quota.reads_per_s?);
+    let is_busy = facts.device_busy_share.is_some_and(|busy| busy >= DOMINANT_SHARE_MIN);
     let share = match target.blocks() {
         Some(blocks) => {
             let share =
@@ -94,7 +101,7 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
                 Some(share).filter(|share| (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(share))?;
             Some(share.min(1.0))
         }
-        None if facts.device_rate? / granted >= SEQUENTIAL_READ_BYTES_MIN => None,
+        None if !is_busy && facts.device_rate? / granted >= SEQUENTIAL_READ_BYTES_MIN => None,
         None => return None,
     };
     Some(Verdict::IoQuota { quota: quota.clone(), quota_share: share })

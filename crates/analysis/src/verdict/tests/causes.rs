@@ -317,6 +317,33 @@ fn a_reading_at_the_rate_of_an_io_quota_is_not_limited_by_the_device() {
 }
 
 #[test]
+fn a_quota_of_bytes_near_the_rate_of_a_busy_processor_is_not_the_limit() {
+    // At four fifths of the quota, only a reading that waits is held back.
+    for (user_ms, right) in [(2300, "processing"), (300, "I/O quota 80 %")] {
+        let mut record = machine_record();
+        let digest = add_cold(&mut record, "command/sha256sum", sample_of_ms(2500, user_ms, 150));
+        record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(Some(500_000_000), None)];
+        assert_eq!(short_cause(&record, digest), right, "{user_ms} ms of its own code");
+    }
+}
+
+#[test]
+fn a_quota_of_reads_is_not_blamed_for_a_device_that_is_busy() {
+    for (busy_percent, right) in [(98, "device 94 %"), (30, "I/O quota")] {
+        let mut record = record(None);
+        // A disk that gives 200 MB/s: 66 kB for each of 3000 reads a second.
+        record.add(limit_line(LimitKind::Device, "fio", 213_000_000));
+        let read = add_cold(&mut record, "rust/read/avx2", sample_of_ms(5000, 40, 160));
+        change_each(&mut record, read, [busy_percent; 5], |sample, percent| {
+            sample.turn.wall_ns = Some(sample.wall_ns);
+            sample.turn.device_busy_ns = Some(sample.wall_ns * percent / 100);
+        });
+        record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(None, Some(3000))];
+        assert_eq!(short_cause(&record, read), right, "the device is busy for {busy_percent} %");
+    }
+}
+
+#[test]
 fn a_quota_of_reads_is_blamed_only_where_it_can_be_the_limit() {
     for (reads_per_s, right) in [(4_000, "I/O quota"), (1_000_000, "device 93 %")] {
         let mut record = machine_record();
