@@ -2,7 +2,7 @@
 //! readings, and parameters in them.
 
 use super::archives::gzip;
-use crate::home::{Export, Home, Trials};
+use crate::home::{Export, Home, Trials, items};
 use crate::processes::{happens_in_time, send};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -242,6 +242,17 @@ fn a_command_that_fails_has_no_right_output() {
     assert!(reason(&json, failing).contains("exit code 3"));
     let why = reason(&json, "cat {}");
     assert!(why.contains("whose output it must print") && why.contains("exit code 3"), "{why}");
+}
+
+#[test]
+fn page_faults_of_a_command_s_start_prove_no_touch() {
+    // The answer is right, and nothing is read.
+    let command = "echo 60000 # {}";
+    let json = race(&home(), &[command], &[]);
+    let trial = trial(&json, command, "warm");
+    let samples = items(&trial["samples"]);
+    assert!(!samples.is_empty(), "{trial}");
+    assert!(samples.iter().all(|sample| sample["turn"]["delivered"].is_null()), "{trial}");
 }
 
 /// The log to which commands and hooks wrote.
