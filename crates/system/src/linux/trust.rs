@@ -15,11 +15,12 @@ const OTHERS_WRITE: u32 = 0o002;
 
 /// Files and folders that build tools and runtimes look for in every folder above the one in which
 /// they start.
-const NAMES_FOUND_ABOVE: [&str; 22] = [
+const NAMES_FOUND_ABOVE: [&str; 23] = [
     ".cargo",
     "Cargo.toml",
     "rust-toolchain",
     "rust-toolchain.toml",
+    ".mvn",
     "go.mod",
     "go.work",
     "node_modules",
@@ -183,7 +184,7 @@ mod tests {
         symlink("shared/own", folder.join("link")).unwrap();
         let found = |name: &str| check_configuration_above(&folder.join(name));
         assert_eq!(found("shared/own/cache"), Ok(()));
-        for name in [".cargo", "node_modules", "Directory.Build.props"] {
+        for name in [".cargo", ".mvn", "node_modules", "Directory.Build.props"] {
             let planted = folder.join("shared").join(name);
             fs::create_dir(&planted).unwrap();
             set_mode(&planted, 0o755);
