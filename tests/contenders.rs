@@ -192,6 +192,16 @@ mod ring2 {
     }
 
     #[test]
+    fn the_configuration_of_bun_in_the_users_folder_is_not_run() {
+        let home = Home::with_file("four.txt", "a\nb\nc\nd\n");
+        home.file("planted.js", "require('fs').writeFileSync('RAN', '')\n");
+        home.file("bunfig.toml", "preload = ['./planted.js']\n");
+        let Some(said) = race_lines(&home, "bun/readFile", "four.txt", "") else { return };
+        said.exits(0);
+        assert!(!home.at("RAN").exists());
+    }
+
+    #[test]
     fn python_takes_part_if_it_is_installed() {
         let [gzip, bzip2] = [("gzip.open/count", Some("gzip")), ("bz2.open/count", Some("bzip2"))];
         assert_built_in_contender(
