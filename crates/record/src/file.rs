@@ -107,16 +107,8 @@ impl RecordWriter {
 
     /// Locks the file against other labs until the writer closes it, if the file system has locks.
     fn lock(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordWriter {
-                path: path.to_owned(),
-                file,
-                draft: None,
-                may_be_torn: torn,
-                sample_count: 0,
-            }),
-        }
+        lock_record(path, &file)?;
+        Ok(RecordWriter { path: path.to_owned(), file, draft: None, may_be_torn: torn, sample_count: 0 })
     }
 
     pub fn path(&self) -> &Path {
@@ -149,6 +141,14 @@ impl Drop for RecordWriter {
         if let Some(draft) = &self.draft {
             draft.discard();
         }
+    }
+}
+
+/// Locks the file of a record against other labs until it is closed, if the file system has locks.
+pub(super) fn lock_record(path: &Path, file: &File) -> Result<(), RecordError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 

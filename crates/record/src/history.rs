@@ -4,6 +4,7 @@
 //! a symbolic link for each name, to the folder of its record. There is no index and no other
 //! state. If a name is given again, its link moves; no record is ever overwritten.
 
+use crate::file::lock_record;
 use crate::{LINE_BYTES_MAX, Record, RecordError};
 use readlab_system::folder::earlier_output::is_replaceable;
 use readlab_system::folder::{self, FLAME_GRAPHS, FolderError, RECORD, RECORD_DRAFT, REPORT};
@@ -94,6 +95,8 @@ pub enum HistoryError {
     Folder(#[from] FolderError),
     #[error("{}: is no file of the run, so nothing was removed; move it elsewhere first", display_path(.0))]
     ForeignFile(PathBuf),
+    #[error(transparent)]
+    Record(#[from] RecordError),
     #[error("{path}: {cause}")]
     Io { path: PathBuf, cause: io::Error },
 }
@@ -175,11 +178,15 @@ impl History {
         })
     }
 
-    /// The runs and names that these names mean. A run that several names mean is listed once.
+    /// The runs and names that these names mean. A run that several names mean is listed once. A run
+    /// that a lab is writing is an error.
     pub fn all_removable(&self, names: &[String]) -> Result<Vec<RemovableItem>, HistoryError> {
         let mut all = Vec::new();
         for name in names {
             let what = self.removable_item(name)?;
+            if let RemovableItem::Run(folder) = &what {
+                open_locked_record(folder)?;
+            }
             if !all.contains(&what) {
                 all.push(what);
             }
@@ -214,6 +221,8 @@ impl History {
             }
             RemovableItem::Run(folder) => folder,
         };
+        // A lab cannot continue the run while its files are removed.
+        let _record = open_locked_record(&folder)?;
         let (files, folders) = own_files(&folder)?;
         for (link, _) in self.names()?.into_iter().filter(|(_, to)| is_same_folder(to, &folder)) {
             remove(self.names_folder.join(link))?;
@@ -286,6 +295,15 @@ fn start_time(folder: &Path) -> Option<jiff::Timestamp> {
 fn history_entry(folder: PathBuf, names: Vec<(String, PathBuf)>, newer_runs: Option<usize>) -> HistoryEntry {
     let record = Record::read(&folder.join(RECORD));
     HistoryEntry { folder, names: names.into_iter().map(|(name, _)| name).collect(), newer_runs, record }
+}
+
+/// Opens the record of a run, which no lab can write until the file is closed. A lab that is writing
+/// it already is an error.
+fn open_locked_record(folder: &Path) -> Result<fs::File, HistoryError> {
+    let path = folder.join(RECORD);
+    let file = fs::File::open(&path).map_err(HistoryError::io(&path))?;
+    lock_record(&path, &file)?;
+    Ok(file)
 }
 
 fn is_same_folder(one: &Path, other: &Path) -> bool {
@@ -415,6 +433,25 @@ mod tests {
         assert_eq!(all, runs);
         all.into_iter().for_each(|it| drop(history.remove(it).unwrap()));
         assert_eq!(history.runs().unwrap(), <[PathBuf; 0]>::default());
+    }
+
+    #[test]
+    fn a_run_that_a_lab_is_writing_is_not_removed() {
+        let (_home, history) = history(&["one", "two"]);
+        let record = history.runs_folder.join("two").join(RECORD);
+        let writer = crate::RecordWriter::reopen(&record).unwrap();
+        let named = history.all_removable(&["one", "last"].map(str::to_owned));
+        assert!(
+            matches!(named, Err(HistoryError::Record(RecordError::InUse(path))) if path == record),
+            "nothing is removed before all names are checked"
+        );
+        let remove = || history.remove(RemovableItem::Run(history.runs_folder.join("two")));
+        let refused = remove().unwrap_err().to_string();
+        assert_eq!(refused, format!("{}: another readlab is writing it", record.display()));
+        assert!(record.exists());
+        drop(writer);
+        remove().unwrap();
+        assert!(!record.exists());
     }
 
     #[test]
