@@ -79,6 +79,8 @@ fn invalid_arguments_are_errors_and_a_failed_start_leaves_no_record_and_no_name(
         "tune f --space depth=4..1",
         "tune f --space depht=1..4",
         "tune f --space buffer=9999GiB",
+        "tune f --space depth=1..64|99999",
+        "tune f --space buffer=4KiB,buffer=1MiB",
         "tune f --method rust/nothing*",
         "tune f --reference nonsense",
         "request rust/nothing",

@@ -44,20 +44,23 @@ impl ParameterSpace {
         self
     }
 
-    /// The names of the parameters that the user set; empty for the default space.
-    pub fn user_named_params(&self) -> impl Iterator<Item = &str> {
+    /// The parameters that the user set, each with its values; none of the default space.
+    pub fn user_named_values(&self) -> impl Iterator<Item = (&str, u64)> {
         let is_given = self.in_flight_bytes_max != DEFAULT_IN_FLIGHT_BYTES;
-        self.values.keys().map(String::as_str).filter(move |_| is_given)
+        let named = self.values.iter().filter(move |_| is_given);
+        named.flat_map(|(name, values)| values.iter().map(move |&value| (name.as_str(), value)))
     }
 
     pub fn sets_any_of(&self, method: &MethodLine) -> bool {
-        self.settable_params(method).next().is_some()
+        self.settable_values(method).next().is_some()
     }
 
-    /// The short names of the method's parameters that this space sets.
-    pub fn settable_params<'m>(&self, method: &'m MethodLine) -> impl Iterator<Item = &'m str> {
-        let set = method.params.iter().filter(|param| !self.values(param).is_empty());
-        set.map(|param| Params::short_name(&param.name))
+    /// The values that this space sets in the method, each with the short name of its parameter.
+    pub fn settable_values<'m>(&self, method: &'m MethodLine) -> impl Iterator<Item = (&'m str, u64)> {
+        method.params.iter().flat_map(move |param| {
+            let name = Params::short_name(&param.name);
+            self.values(param).into_iter().map(move |value| (name, value))
+        })
     }
 
     /// Every setting of a method: each combination of the values in the space. A parameter that is
@@ -96,7 +99,7 @@ impl FromStr for ParameterSpace {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ParameterSpace, String> {
-        let mut space = BTreeMap::new();
+        let mut space: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
         for part in text.split(',') {
             let named = part.split_once('=').filter(|(name, _)| !name.trim().is_empty());
             let (name, values) = named.ok_or_else(|| {
@@ -104,9 +107,14 @@ impl FromStr for ParameterSpace {
                     "'{part}' is no space: expected name=low..high or name=value|value, separated by commas"
                 )
             })?;
+            let name = name.trim();
             let values =
                 values.split('|').map(|span| parse_range(part, span)).collect::<Result<Vec<_>, _>>()?;
-            space.insert(name.trim().to_owned(), values.into_iter().flatten().collect());
+            let is_same = |other: &String| Params::short_name(other) == Params::short_name(name);
+            if space.keys().any(is_same) {
+                return Err(format!("'{part}': {name} is given twice; list its values, as in {name}=1|4"));
+            }
+            space.insert(name.to_owned(), values.into_iter().flatten().collect());
         }
         Ok(ParameterSpace { values: space, in_flight_bytes_max: u64::MAX })
     }
@@ -172,6 +180,21 @@ mod tests {
         for text in ["", "buffer", "=1", "buffer=", "buffer=x", "depth=4..1", "depth=1..", "depth=1,,"] {
             assert!(text.parse::<ParameterSpace>().is_err(), "{text:?}");
         }
+        for text in ["buffer=4KiB,buffer=1MiB", "buffer=4KiB,depth=1, buffer_bytes=1MiB"] {
+            let said = text.parse::<ParameterSpace>().unwrap_err();
+            assert!(said.contains("is given twice; list its values, as in buffer"), "{said}");
+        }
+    }
+
+    #[test]
+    fn values_that_no_method_takes_are_not_settable() {
+        let space: ParameterSpace = "depth=1|2|99".parse().unwrap();
+        assert_eq!(
+            space.user_named_values().collect::<Vec<_>>(),
+            [("depth", 1), ("depth", 2), ("depth", 99)]
+        );
+        let line = method(&[("depth", 1, 64), ("direct", 0, 1)]);
+        assert_eq!(space.settable_values(&line).collect::<Vec<_>>(), [("depth", 1), ("depth", 2)]);
     }
 
     #[test]
@@ -197,7 +220,7 @@ mod tests {
     #[test]
     fn the_default_space_is_valid_and_uses_no_more_memory_than_useful() {
         let space = ParameterSpace::default_space();
-        assert_eq!((space.values.len(), space.user_named_params().count()), (9, 0));
+        assert_eq!((space.values.len(), space.user_named_values().count()), (9, 0));
         let ring = method(&[("buffer_bytes", 512, 1 << 30), ("depth", 1, 4096)]);
         let settings = space.settings(&ring);
         assert_eq!(settings.len(), 19, "all but 64 times 4 MiB");

@@ -10,7 +10,7 @@ use readlab_model::trial::{MethodId, Params, SplitName, Transport, TrialId, Work
 use readlab_protocol::{Cache, MethodLine};
 use readlab_roster::discovery::Contenders;
 use readlab_suite::parameter_space::ParameterSpace;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The contenders whose methods are searched if none is named.
 const DEFAULT_CONTENDERS: [&str; 2] = ["rust", "rust-objects"];
@@ -42,9 +42,13 @@ impl CandidateSearch<'_> {
                 return Err(no_match_error(self.contenders, glob, self.languages, self.readable.work));
             }
         }
-        let is_set = |name: &&str| found.searched_params.contains(Params::short_name(name));
-        match self.space.user_named_params().find(|name| !is_set(name)) {
-            Some(name) => Err(PlanError::NothingToSet(name.to_owned())),
+        let is_set = |(name, value): &(&str, u64)| {
+            found.searched_values.contains(&(Params::short_name(name).to_owned(), *value))
+        };
+        match self.space.user_named_values().find(|named| !is_set(named)) {
+            Some((name, value)) => {
+                Err(PlanError::NothingToSet(Params(BTreeMap::from([(name.to_owned(), value)]))))
+            }
             None => Ok(found.ids),
         }
     }
@@ -107,19 +111,20 @@ struct CandidateSet<'a> {
     space: &'a ParameterSpace,
     ids: Vec<TrialId>,
     seen_ids: BTreeSet<TrialId>,
-    /// Short names of the parameters that the space sets in some method.
-    searched_params: BTreeSet<String>,
+    /// The values that the space sets in some method, each with the short name of its parameter.
+    searched_values: BTreeSet<(String, u64)>,
 }
 
 impl CandidateSet<'_> {
     fn new(space: &ParameterSpace) -> CandidateSet<'_> {
-        CandidateSet { space, ids: Vec::new(), seen_ids: BTreeSet::new(), searched_params: BTreeSet::new() }
+        CandidateSet { space, ids: Vec::new(), seen_ids: BTreeSet::new(), searched_values: BTreeSet::new() }
     }
 
     /// Adds a method with each of its settings in the space. The settings `kept` stay fixed.
     fn add(&mut self, method: &MethodId, line: &MethodLine, kept: &Params) -> Result<(), PlanError> {
         let kept = kept.resolve(line)?;
-        self.searched_params.extend(self.space.settable_params(line).map(str::to_owned));
+        let settable = self.space.settable_values(line);
+        self.searched_values.extend(settable.map(|(name, value)| (name.to_owned(), value)));
         // A method that is unavailable here is reported once, and not for each of its settings.
         let is_listed_once = line.unavailable.is_some() && kept.0.is_empty();
         let settings = if is_listed_once { vec![Params::default()] } else { self.space.settings(line) };

@@ -49,8 +49,8 @@ pub enum PlanError {
     NoMatch(String),
     #[error("no trial matches --reference '{name}' ({nearest})")]
     NoReference { name: String, nearest: NearestNames },
-    #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
-    NothingToSet(String),
+    #[error("no method of this search takes {0} (`readlab list` shows all parameters and their ranges)")]
+    NothingToSet(Params),
     #[error("--merge: no method that is raced merges ranges (`readlab list` shows all)")]
     NothingMerges,
     #[error("--param {setting}: {why} (`readlab list` shows all)")]

@@ -144,7 +144,13 @@ impl FromStr for FileSizes {
             let size = |text: &str| text.parse::<Bytes>().map_err(|error| error.to_string());
             match part.split_once("..") {
                 None => sizes.push(size(part)?.0),
-                Some((first, last)) => sizes.extend(sizes_in_range(size(first)?.0, size(last)?.0)),
+                Some((first, last)) => {
+                    let (first, last) = (size(first)?.0, size(last)?.0);
+                    if last < first {
+                        return Err(format!("'{part}': the range ends before it begins"));
+                    }
+                    sizes.extend(sizes_in_range(first, last));
+                }
             }
         }
         if sizes.is_empty() {
@@ -216,7 +222,7 @@ mod tests {
 
     #[test]
     fn malformed_sizes_are_refused() {
-        for text in ["", ",", "x", "1..x", "1.5"] {
+        for text in ["", ",", "x", "1..x", "1.5", "1GB..10kB", "1kB,3..2"] {
             assert!(text.parse::<FileSizes>().is_err(), "{text:?}");
         }
     }
