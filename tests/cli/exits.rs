@@ -92,6 +92,10 @@ fn a_trial_that_does_not_exist_or_cannot_take_part_is_exit_2_with_the_nearest_na
             "--param threads=100000: the methods that are raced take threads of 1 to ",
         ),
         (
+            "f.txt --method rust/read/scalar@buffer=8KiB --param buffer=4KiB",
+            "--param buffer=4KiB: the methods that take it have their own buffer behind an @",
+        ),
+        (
             "f.txt --method rust/read/scalar --param threads=3",
             "--param threads=3: no method that is raced has threads to set",
         ),

@@ -126,6 +126,18 @@ fn methods_are_chosen_by_globs_and_set_by_parameters() {
 }
 
 #[test]
+fn a_setting_in_the_name_of_a_method_precedes_the_setting_for_all_methods() {
+    let own = "--method rust/read/scalar@buffer=8KiB --method rust/read/scalar@buffer=16KiB";
+    let words = format!("{own} --method rust/pread/scalar --param buffer=4KiB --state warm");
+    let json = home().race_json("f.txt", words);
+    for id in
+        ["rust/read/scalar@buffer=8KiB", "rust/read/scalar@buffer=16KiB", "rust/pread/scalar@buffer=4KiB"]
+    {
+        json.measured(id, "warm");
+    }
+}
+
+#[test]
 fn the_work_depends_on_the_content_or_on_the_option() {
     let home = home();
     home.file("f.bin", b"\0\x01\xff");

@@ -194,11 +194,13 @@ fn specs_for_other_work(
 }
 
 /// Adds the settings for all methods to a trial, as far as its method has these parameters. They
-/// replace settings that the trial's name contains.
-fn with_general_params(contenders: &Contenders, id: &TrialId, general: &Params) -> TrialId {
-    let mut merged = id.clone();
-    let Some(method) = contenders.method(&id.method) else { return merged };
-    for (key, &value) in &general.0 {
+/// replace settings of a suite of readlab, and none that the user named for this trial.
+fn with_general_params(contenders: &Contenders, spec: &TrialSpec, general: &Params) -> TrialId {
+    let mut merged = spec.id.clone();
+    let Some(method) = contenders.method(&spec.id.method) else { return merged };
+    let own = spec.id.params.0.keys().filter(|_| spec.entry.named_by == NamedBy::User);
+    let own: BTreeSet<&str> = own.map(|name| Params::short_name(name)).collect();
+    for (key, &value) in general.0.iter().filter(|(key, _)| !own.contains(Params::short_name(key))) {
         let one = Params(BTreeMap::from([(key.clone(), value)]));
         if let Ok(resolved) = one.resolve(method) {
             merged.params.0.extend(resolved.0);
@@ -270,7 +272,7 @@ impl Planner<'_> {
             self.seen_unlabelled.clear();
             for spec in &specs {
                 if self.may_take_part(&spec.id.method) {
-                    let id = with_general_params(contenders, &spec.id, &selection.params);
+                    let id = with_general_params(contenders, spec, &selection.params);
                     let form = selection.form_of(contenders, spec);
                     for id in with_merge_gaps(contenders, id, &selection.merge_gaps_bytes) {
                         self.add_trial(&TrialSpec { id, form, ..spec.clone() }, state);
@@ -360,8 +362,8 @@ impl Planner<'_> {
         self.plan.trials.iter().filter(|it| !it.trial.is_control())
     }
 
-    /// Why no trial takes a setting: no method has it, or the value is outside the ranges that the
-    /// methods take.
+    /// Why no trial takes a setting: no method has it, the value is outside the ranges that the
+    /// methods take, or each trial has its own value.
     fn param_error(&self, name: &str, value: u64) -> PlanError {
         let all = self.planned_methods().flat_map(|it| &it.resolved_method.method.params);
         let ranges: BTreeSet<(u64, u64)> = all
@@ -371,10 +373,12 @@ impl Planner<'_> {
         let is_of_bytes = name.ends_with("_bytes");
         let shown = |value: u64| if is_of_bytes { Bytes(value).exact_text() } else { value.to_string() };
         let short = Params::short_name(name);
+        let is_in_range = ranges.iter().any(|&(min, max)| (min..=max).contains(&value));
         let ranges: Vec<String> =
             ranges.iter().map(|&(min, max)| format!("{} to {}", shown(min), shown(max))).collect();
         let why = match &ranges[..] {
             [] => format!("no method that is raced has {short} to set"),
+            _ if is_in_range => format!("the methods that take it have their own {short} behind an @"),
             ranges => format!("the methods that are raced take {short} of {}", ranges.join(", or ")),
         };
         PlanError::NoParam { setting: Params(BTreeMap::from([(name.to_owned(), value)])), why }
