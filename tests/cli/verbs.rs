@@ -35,6 +35,14 @@ fn a_request_runs_by_hand() {
     ProgramOutput::by(&mut home.shell(&said.out)).shows("\"newlines\":2").shows("\"say\":\"done\"");
 }
 
+#[test]
+fn a_request_for_a_method_without_dictionaries_is_refused_with_one() {
+    let home = Home::with_file("d", "a dictionary\n");
+    home.readlab("request rust/read/scalar d --dictionary d")
+        .refuses("--dictionary: rust/read/scalar does not decode with a dictionary");
+    home.readlab("request rust/zstd/memchr d --dictionary d").exits(0).shows("READLAB_DICTIONARY=");
+}
+
 /// Runs a verb about a folder of test files.
 fn corpus(home: &Home, folder: &str, words: &str) -> ProgramOutput {
     home.readlab(format!("corpus --folder {folder} {words}")).exits(0)

@@ -4,7 +4,7 @@
 use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports, table_style};
 use super::options::ColorWhen;
 use super::output::inputs_of_record;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use readlab_analysis::compare::{Center, Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
 use readlab_model::trial::CacheState;
@@ -245,7 +245,14 @@ impl UserFact {
     fn apply(&self, sides: &mut [Side]) -> anyhow::Result<()> {
         let Some(named) = &self.side else {
             let lacks = |side: &&mut Side| side.facts.get(&self.name).is_none_or(Value::is_null);
-            sides.iter_mut().filter(lacks).for_each(|side| self.add_to_side(side));
+            let mut lacking = sides.iter_mut().filter(lacks).peekable();
+            ensure!(
+                lacking.peek().is_some(),
+                "--fact {name}={value}: every side has its own; A:{name}={value} replaces that of the first",
+                name = self.name,
+                value = self.value
+            );
+            lacking.for_each(|side| self.add_to_side(side));
             return Ok(());
         };
         let at =
@@ -308,5 +315,16 @@ mod tests {
             assert!(sides_with_fact(text).unwrap_err().contains("is no fact such as"), "{text}");
         }
         assert!(sides_with_fact("C:ghz=4").unwrap_err().contains("there are A (one), B (two)"));
+    }
+
+    #[test]
+    fn a_fact_that_every_side_has_is_refused_with_the_form_that_replaces_it() {
+        let fact = |text: &str| text.parse::<UserFact>().unwrap();
+        let mut sides = sides();
+        fact("ghz=4").apply(&mut sides).unwrap();
+        let said = fact("ghz=4.7").apply(&mut sides).unwrap_err().to_string();
+        assert_eq!(said, "--fact ghz=4.7: every side has its own; A:ghz=4.7 replaces that of the first");
+        fact("A:ghz=4.7").apply(&mut sides).unwrap();
+        assert_eq!(sides[0].facts["ghz"], 4.7);
     }
 }

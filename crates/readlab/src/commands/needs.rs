@@ -25,6 +25,7 @@ struct RequestedRun {
     has_several_targets: bool,
     reads_cold: bool,
     has_exact_runs: bool,
+    is_full_suite: bool,
     reads_trials_equally: bool,
     prints_tables: bool,
 }
@@ -70,6 +71,10 @@ const NEEDS_COLD: Need = need(|run| run.reads_cold, " is about cold readings, an
 const NEEDS_NO_EXACT_RUNS: Need = need(
     |run| !run.has_exact_runs,
     " is about when a trial may stop, and with --runs it has that many readings",
+);
+const NEEDS_EVERYDAY_SUITE: Need = need(
+    |run| !run.is_full_suite,
+    " is about when a trial may stop, and with --full it has its most readings or its most time",
 );
 const NEEDS_ONE_FASTEST: Need = need(
     |run| !run.reads_trials_equally,
@@ -123,6 +128,9 @@ const OPTION_NEEDS: &[OptionNeeds] = &[
     OptionNeeds { verbs: FLEET_VERBS, option_names: "dictionary", needs: &[FLEET_HAS_NO_DICTIONARY] },
     OptionNeeds { verbs: &["serve"], option_names: "s3", needs: &[] },
     OptionNeeds { verbs: &["sweep"], option_names: "order", needs: &[] },
+    OptionNeeds { verbs: &["request"], option_names: "dictionary", needs: &[NEEDS_FILE] },
+    // Its trial may be a command.
+    OptionNeeds { verbs: &["request"], option_names: "commands_get_credentials", needs: &[NEEDS_SERVER] },
     OptionNeeds { verbs: &["limits"], option_names: "size", needs: &[NEEDS_PLACE_OF_FILE] },
     OptionNeeds { verbs: &["suite"], option_names: "percentiles", needs: &[] },
     OptionNeeds { verbs: &[], option_names: "allow_device http s3", needs: &[NEEDS_FILE] },
@@ -148,7 +156,11 @@ const OPTION_NEEDS: &[OptionNeeds] = &[
         needs: &[NEEDS_COMMANDS],
     },
     OptionNeeds { verbs: &[], option_names: "depth", needs: &[NEEDS_BLOCKS] },
-    OptionNeeds { verbs: &[], option_names: "precision", needs: &[NEEDS_NO_EXACT_RUNS] },
+    OptionNeeds {
+        verbs: &[],
+        option_names: "precision",
+        needs: &[NEEDS_NO_EXACT_RUNS, NEEDS_EVERYDAY_SUITE],
+    },
     OptionNeeds { verbs: &[], option_names: "indifference", needs: &[NEEDS_ONE_FASTEST] },
     OptionNeeds { verbs: &[], option_names: "percentiles", needs: &[NEEDS_TABLES] },
     OptionNeeds {
@@ -158,7 +170,7 @@ const OPTION_NEEDS: &[OptionNeeds] = &[
             keep languages max_bytes max_runs max_time memory merge methods min_runs names no_progress output \
             parameter_step_size params pattern per_file place primed quiet range ranges read read_only readers reads \
             reference repeat resume rosters runs save seed setting_commands settings share size sizes sorted space \
-            state stats suite target targets trace warmup work write",
+            state stats suite target targets trace trial warmup work write",
         needs: &[],
     },
 ];
@@ -203,6 +215,7 @@ impl RequestedRun {
                 > 1,
             reads_cold: given.first_word("state") != Some("warm"),
             has_exact_runs: given.is_given("runs"),
+            is_full_suite: given.is_given("full"),
             reads_trials_equally: given.is_given("runs") || given.is_given("min_runs"),
             prints_tables: !given.is_given("quiet") && !RequestedRun::exports_to_standard_output(given),
             ..RequestedRun::default()
@@ -242,8 +255,8 @@ mod tests {
     use crate::commands::Cli;
     use clap::CommandFactory;
 
-    /// The verbs that measure, test or serve.
-    const VERBS: [&str; 10] = [
+    /// The verbs that measure, test or serve, and the one that prints what a contender receives.
+    const VERBS: [&str; 11] = [
         "race",
         "suite",
         "sweep",
@@ -254,6 +267,7 @@ mod tests {
         "doctor",
         "serve",
         "verify",
+        "request",
     ];
 
     fn options(verb: &str) -> Vec<String> {
@@ -321,11 +335,14 @@ mod tests {
             ("race --files-from l --follow", "--follow is about what is below a folder"),
             ("race FOLDER --state warm --metadata cold", "--metadata is about cold readings"),
             ("race f --runs 3 --precision 2%", "--precision is about when a trial may stop"),
+            ("suite newlines --full --precision 2%", "--precision is about when a trial may stop"),
             ("race f --min-runs 3 --indifference 5%", "--indifference is about which trials stop first"),
             ("race f --check none", "--check is about commands, and there is none: -c"),
             ("race f --success 0,1", "--success is about commands, and there is none: -c"),
             ("race f --prepare true", "--prepare is about commands, and there is none: -c"),
             ("race f --quiet --percentiles", "--percentiles is about tables"),
+            ("request rust/http http://h/f --dictionary d", "--dictionary needs a file of this machine"),
+            ("request rust/read f --endpoint http://h", "--endpoint is about servers"),
             ("fleet race f --http", "--http: a fleet reads files"),
             ("fleet race f --range 0:1MiB", "--range: the ranks of a fleet read whole files"),
             ("fleet race f --files-from l", "--files-from: a fleet reads one file"),
@@ -356,6 +373,9 @@ mod tests {
             "race f --state warm --drop-caches",
             "suite mine.toml s3://b/k --commands-get-credentials",
             "suite newlines --percentiles --quiet --allow-device",
+            "suite newlines --full --fills 2",
+            "request rust/zstd f.zst --dictionary d",
+            "request command/curl s3://b/k --commands-get-credentials",
             "race --resume last --all --percentiles",
             "limits --size 1MiB",
             "sweep FOLDER --order shuffled",

@@ -2,11 +2,11 @@
 //! run by hand.
 
 use super::options::{CompressedOptions, ServerFlags};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Args;
 use readlab_catalog::roster::Roster;
 use readlab_model::target::dictionary::Dictionary;
-use readlab_model::trial::{TrialId, Work};
+use readlab_model::trial::{COMMAND, TrialId, Work};
 use readlab_protocol::remote::SECRET_VARIABLES;
 use readlab_protocol::{Reads, TurnRequest};
 use readlab_roster::discovery::Query;
@@ -44,6 +44,13 @@ pub fn run(args: &RequestArgs) -> anyhow::Result<ExitCode> {
     let entry = roster.entry(name).with_context(|| format!("no contender '{name}' in the roster"))?;
     let contender = entry.query().with_context(|| name.clone())?;
     let choice = contender.resolve(&id.method, &id.params, args.work)?;
+    // A command finds the dictionary in its environment.
+    let takes_dictionary = choice.method.dictionary || name == COMMAND;
+    ensure!(
+        args.compressed.dictionary.is_none() || takes_dictionary,
+        "--dictionary: {} does not decode with a dictionary",
+        choice.id
+    );
     let request = read_request(args, choice.method.reads)?;
     let variables: String = request.env.iter().map(|(name, value)| shell_assignment(name, value)).collect();
     let command = contender.read_command(&choice, args.work, &request);
