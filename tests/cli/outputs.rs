@@ -101,6 +101,28 @@ fn two_outputs_or_two_runs_never_share_a_path() {
 }
 
 #[test]
+fn no_export_takes_the_place_of_a_file_to_which_a_stream_goes() {
+    let home = home();
+    for option in EXPORTS {
+        for (stream, name) in [(1, "standard output"), (2, "standard error")] {
+            let words = format!("race f.txt {option} ./out");
+            let said = run_with_stream_appended_to(&home, stream, "out", &words).exits(2);
+            let text = said.err.clone() + &home.read("out");
+            assert!(text.contains(&format!("./out: both {name} and {option} write there")), "{said}");
+            fs::remove_file(home.at("out")).unwrap();
+        }
+    }
+    assert!(home.runs().is_empty());
+    let mut compare = home.command(READLAB);
+    let out = File::create(home.at("c.json")).unwrap();
+    compare.args(["compare", "published:newlines", "--export-json", "c.json"]).stdout(out);
+    ProgramOutput::by(&mut compare).exits(2).tells("c.json: both standard output and --export-json write");
+    // An export on standard output goes to the file alone.
+    let said = run_with_stream_appended_to(&home, 1, "out", "race f.txt --runs 2 --export-json -").exits(0);
+    assert!(home.read("out").starts_with('{'), "{said}");
+}
+
+#[test]
 fn no_run_replaces_an_existing_report_and_no_page_replaces_a_file_that_was_read() {
     let home = home();
     let users = home.file("users.html", "the user's");

@@ -2,8 +2,9 @@
 //!
 //! A file is written under a temporary name and renamed when it is complete. It replaces only an
 //! empty file or an earlier output of the same format. It never replaces a file that the run reads,
-//! or the target of a symbolic link. Two outputs never have the same path. A named pipe is opened
-//! when it is checked; the check fails if no program reads the pipe within `READER_WAIT`.
+//! or the target of a symbolic link. Two outputs never have the same path, and none has that of a
+//! file to which standard output or standard error goes. A named pipe is opened when it is checked;
+//! the check fails if no program reads the pipe within `READER_WAIT`.
 
 use super::earlier_output::{OutputPredicate, is_replaceable};
 use super::folder_of;
@@ -117,9 +118,7 @@ pub fn standard_stream_files() -> Vec<PathBuf> {
 /// Rejects, before the measurement, outputs that cannot be written, and a standard stream that is
 /// also an input.
 pub fn check(outputs: &[OutputFile], inputs: &InputFiles) -> Result<(), OutputError> {
-    for (stream, id) in
-        [("standard output", id_of_stream(io::stdout())), ("standard error", id_of_stream(io::stderr()))]
-    {
+    for (stream, id) in ids_of_standard_streams() {
         if id.is_some_and(|id| inputs.0.contains(&id)) {
             return Err(OutputError::Input { path: stream.to_owned(), option: "readlab" });
         }
@@ -199,11 +198,18 @@ impl<'a> OutputFile<'a> {
         if is_stream(self.file) {
             return self.check_stream();
         }
-        if FileId::at(self.file).is_some_and(|id| inputs.0.contains(&id)) {
+        let id = FileId::at(self.file);
+        if id.is_some_and(|id| inputs.0.contains(&id)) {
             return Err(OutputError::Input { path: self.display_file(), option: self.option });
         }
         if self.file.is_symlink() {
             return Err(OutputError::SymbolicLink { path: self.display_file(), option: self.option });
+        }
+        // The output would take the name of the file to which the shell sends a stream, and what is
+        // written to the stream would be lost.
+        let is_it = |stream: &(&str, Option<FileId>)| id.is_some() && stream.1 == id;
+        if let Some((first, _)) = ids_of_standard_streams().into_iter().find(is_it) {
+            return Err(OutputError::NamedTwice { path: self.display_file(), first, second: self.option });
         }
         let folder = folder_of(self.file);
         if self.file.is_dir() {
@@ -303,6 +309,10 @@ fn is_stream(file: &Path) -> bool {
 
 fn file_of_stream(stream: impl AsFd) -> Option<File> {
     Some(stream.as_fd().try_clone_to_owned().ok()?.into())
+}
+
+fn ids_of_standard_streams() -> [(&'static str, Option<FileId>); 2] {
+    [("standard output", id_of_stream(io::stdout())), ("standard error", id_of_stream(io::stderr()))]
 }
 
 fn id_of_stream(stream: impl AsFd) -> Option<FileId> {
