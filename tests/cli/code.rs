@@ -157,7 +157,7 @@ fn the_raced_file_is_not_run_by_a_suite_or_as_the_reference() {
         "tune data --reference command/nice --method rust/read --state warm",
         "race data --reference command/nice --state warm",
     ] {
-        home.readlab(words).refuses("'nice' names no file; write {}");
+        home.readlab(words).refuses("'nice' has no {}; write {}");
     }
     // Around a command, a suite may not use the name as code either.
     suite(&home, "'command/wc -l'\ncommand = { prepare = \"sh -c 'touch {}'\" }");

@@ -324,6 +324,20 @@ fn a_parameter_makes_one_command_for_each_of_its_values_and_a_check_has_the_valu
 }
 
 #[test]
+fn a_command_that_names_the_file_as_a_shell_would_reads_it_once() {
+    let home = home();
+    fs::copy(home.at("f.txt"), home.at("my data")).unwrap();
+    for line in ["wc -l ~/f.txt", "wc -l $HOME/f.txt", "cat f.tx? | wc -l", "cd . && wc -l f.txt*"] {
+        let words = ["-c", line, "--state", "warm", "--method", "command/*"];
+        home.race("f.txt", words).refuses("write {} where the path belongs");
+    }
+    let words = ["-c", "wc -l my\\ data", "--state", "warm", "--method", "command/*"];
+    home.race("my data", words)
+        .exits(0)
+        .tells("the command 'wc -l my\\ data' names the file: raced as 'wc -l {}'");
+}
+
+#[test]
 fn a_command_is_raced_as_written() {
     let home = home();
     home.file("count.pl", "open(my $file, '<', $ARGV[1]); my $lines = () = <$file>; print \"$lines\\n\";\n");

@@ -314,7 +314,7 @@ pub enum PlacingError {
     )]
     Vanishing(String),
     /// The line has no placeholder, and the word after its end may be a program.
-    #[error("'{0}' names no file; write {{}} where the path belongs, behind the program that reads it")]
+    #[error("'{0}' has no {{}}; write {{}} where the path belongs, behind the program that reads it")]
     NoPlace(String),
     /// The placeholder belongs to another program.
     #[error(
@@ -329,23 +329,59 @@ pub enum PlacingError {
 }
 
 /// Completes the line with a placeholder for the path. A line without one gets it at its end, if
-/// the last program of the line is known to read its operands.
+/// the last program of the line is known to read its operands, and if no word of the line can name
+/// a file in a way that only a shell understands.
 /// # Errors
-/// If the path would be run, or might be run.
+/// If the path would be run, or might be run, or if a second file might be read.
 pub fn completed(line: &str) -> Result<String, PlacingError> {
     if has_place(line) {
         return check(line).map(|()| line.to_owned());
     }
     let (command, comment) = line.split_at(comment_at(line).unwrap_or(line.len()));
-    let last = commands(command).last().map_or_else(Vec::new, |last| words(last));
-    let program = final_program(&last);
+    let last = commands(command).last().copied().unwrap_or_default();
+    let words = words(last);
+    let program = final_program(&words);
     let (is_reader, runs_next) =
         (READERS.contains(&program_name(program.first())), is_option_to_run(program.last()));
-    if !is_reader || runs_next {
+    let is_in_pipe = is_piped(&command[..command.len() - last.len()]);
+    if !is_reader || runs_next || is_in_pipe || changes_folder(command) || may_name_other_file(last) {
         return Err(PlacingError::NoPlace(line.to_owned()));
     }
     let comment = if comment.is_empty() { String::new() } else { format!(" {comment}") };
     Ok(format!("{} {PLACE}{comment}", command.trim_end()))
+}
+
+/// Whether the line changes the folder in which names are looked up.
+fn changes_folder(line: &str) -> bool {
+    let is_change =
+        |words: Vec<String>| ["cd", "pushd", "popd"].contains(&program_name(final_program(&words).first()));
+    commands(line).into_iter().map(words).any(is_change)
+}
+
+/// Whether a shell may make the name of a file of what is in a command: by a variable, a command, a
+/// pattern, a `~` or a backslash.
+fn may_name_other_file(command: &str) -> bool {
+    let marked = marked(command);
+    let is_name = |c: char| c.is_alphanumeric() || "_{(@*".contains(c);
+    let mut expansions = marked.split([EXPANSION, QUOTED_EXPANSION]).skip(1);
+    expansions.any(|after| after.starts_with(is_name)) || has_outside_quotes(command, "\\*?[~")
+}
+
+/// Whether a command has one of these characters outside quotes.
+fn has_outside_quotes(command: &str, searched: &str) -> bool {
+    let (mut quote, mut chars) = (None, command.chars());
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, c) if searched.contains(c) => return true,
+            (Some('"'), '\\') => {
+                chars.next();
+            }
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Refuses a line in which the path would be run as a program or as part of a program's text, or
@@ -1201,6 +1237,9 @@ mod tests {
             ("true && /usr/bin/wc -l", "true && /usr/bin/wc -l {}"),
             ("wc -l # second", "wc -l {} # second"),
             ("grep -c '#'", "grep -c '#' {}"),
+            ("grep -c '[a-z]*\\.x$'", "grep -c '[a-z]*\\.x$' {}"),
+            ("grep -c \"a\\\"b$\"", "grep -c \"a\\\"b$\" {}"),
+            ("test -e x || wc -l", "test -e x || wc -l {}"),
         ] {
             assert_eq!(completed(line).as_deref(), Ok(right), "{line}");
         }
@@ -1236,6 +1275,16 @@ mod tests {
             "wc -l; nice",
             "./my-reader",
             "wc '",
+            "wc -l ~/big.log",
+            "wc -l $FILE",
+            "wc -l \"$FILE\"",
+            "wc -l < $FILE",
+            "wc -l `newest`",
+            "wc -l *.log",
+            "wc -l my\\ data",
+            "cat $FILE | wc -l",
+            "cat x |& wc -l",
+            "cd /data && wc -l big.log",
         ] {
             assert!(
                 matches!(completed(line), Err(PlacingError::NoPlace(_))),

@@ -183,14 +183,17 @@ fn is_word_within_quotes(command: &str, name: &str) -> bool {
 
 /// The ranges of a command line's words, as a shell would split them, with their quotes.
 fn word_ranges(command: &str) -> Vec<Range<usize>> {
-    let (mut words, mut begin, mut quote) = (Vec::new(), None, None);
+    let (mut words, mut begin, mut quote, mut is_escaped) = (Vec::new(), None, None, false);
     for (at, c) in command.char_indices() {
+        let was_escaped = std::mem::take(&mut is_escaped);
         match (quote, c) {
+            _ if was_escaped => {}
+            (None | Some('"'), '\\') => is_escaped = true,
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), c) if c == open => quote = None,
             _ => {}
         }
-        if quote.is_none() && WORD_SEPARATORS.contains(c) {
+        if quote.is_none() && !was_escaped && WORD_SEPARATORS.contains(c) {
             words.extend(begin.take().map(|begin| begin..at));
         } else {
             begin.get_or_insert(at);
@@ -229,6 +232,8 @@ mod tests {
             (format!("wc -l {}", at("link")), "wc -l {}"),
             (format!("wc -l {}", at("./f.txt")), "wc -l {}"),
             (format!("wc -l '{spaced}'"), "wc -l {}"),
+            (format!("wc -l {}", spaced.replace(' ', "\\ ")), "wc -l {}"),
+            (format!("wc -l \"{spaced}\" \\\""), "wc -l {} \\\""),
             (format!("cat {file}|wc -l"), "cat {}|wc -l"),
             (format!("wc -l <{file}"), "wc -l <{}"),
             (format!("dd if={file} bs=1M"), "dd if={} bs=1M"),
@@ -307,6 +312,7 @@ mod tests {
             ("{}", None, "the file itself would be run"),
             ("LC_ALL=C", None, "write {} where the path belongs"),
             ("wc -l |", None, "write {} where the path belongs"),
+            ("wc -l $FILE", None, "write {} where the path belongs"),
             ("nice", None, "write {} where the path belongs"),
             ("sh -c 'cat {} | wc -l'", None, "the file's name would be code"),
             ("wc -l", Some("sh -c 'touch {}'"), "the file's name would be code"),
