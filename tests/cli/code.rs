@@ -310,15 +310,18 @@ fn toolchains_and_built_contenders_of_other_users_are_not_run() {
 #[test]
 fn a_secret_in_a_command_is_neither_run_nor_shown() {
     let home = Home::with_file("data", "a\n");
-    for line in
-        ["curl -H 'Authorization: Bearer hush' http://127.0.0.1:9/x {}", "curl 127.0.0.1:9/x?my_key=hush {}"]
-    {
+    for line in [
+        "curl -H 'Authorization: Bearer hush' http://127.0.0.1:9/x {}",
+        "curl 127.0.0.1:9/x?my_key=hush {}",
+        "TOKEN=hush wc -l {}",
+        "wc --token hush {}",
+    ] {
         suite(&home, &format!("\"command/{line}\""));
         for said in [
             race(&home, "data", &["-c", line, "--output", "run"]),
             home.readlab("suite s.toml data --output run"),
         ] {
-            said.refuses("has a secret in a URL or a header");
+            said.refuses("has a secret, which would be in the record: export it as a variable");
             assert!(!said.err.contains("hush") && !home.at("run").exists(), "{line}: {said}");
         }
     }

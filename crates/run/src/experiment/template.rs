@@ -101,13 +101,13 @@ fn check_hook_writes(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
     }
 }
 
-/// Refuses a line with a secret in a URL that is no target, or in a header, and a line that would
-/// run the target.
+/// Refuses a line with a secret outside of a URL that is a target, and a line that would run the
+/// target.
 pub fn check_command_line(line: &str) -> anyhow::Result<()> {
     let shown = secret::redact_command(line);
     ensure!(
         shown == line,
-        "the command '{shown}' has a secret in a URL or a header, which would be in the record: put it into a variable"
+        "the command '{shown}' has a secret, which would be in the record: export it as a variable of the environment before, and write $NAME"
     );
     Ok(placing::check(line)?)
 }
@@ -296,9 +296,11 @@ mod tests {
             ("curl -H 'X-Api-Key: hush' {}", None),
             ("wget --header=X-Mine:hush {}", None),
             ("curl -u me:hush {}", None),
+            ("TOKEN=hush curl -H \"Authorization: Bearer $TOKEN\" {}", None),
+            ("wc -l {}", Some("./sign --account-key hush")),
         ] {
             let said = refusal(line, prepare, &target);
-            assert!(said.contains("secret in a URL") || said.contains("within quotes"), "{said}");
+            assert!(said.contains("has a secret") || said.contains("within quotes"), "{said}");
             assert!(!said.contains("hush"), "{said}");
         }
         with_placeholders(options_with_command("curl \"https://h/o?token=$TOKEN\" {}", None), &target)

@@ -1,6 +1,7 @@
 //! The address of a store: `http[s]://host[:port][/path]`.
 
 use super::object::ObjectName;
+use crate::target::secret::redact_url;
 use readlab_model::target::BucketStyle;
 use readlab_system::terminal::printable::printable;
 use std::fmt;
@@ -19,6 +20,7 @@ pub struct Endpoint {
 pub enum EndpointError {
     #[error("an endpoint with a user or a password is not read: both would be in the record")]
     User,
+    /// The text is shown without secrets.
     #[error("{}: not an endpoint: expected http[s]://host[:port][/path]", printable(.0))]
     Form(String),
 }
@@ -62,7 +64,7 @@ impl FromStr for Endpoint {
     type Err = EndpointError;
 
     fn from_str(text: &str) -> Result<Endpoint, EndpointError> {
-        let form = || EndpointError::Form(text.to_owned());
+        let form = || EndpointError::Form(redact_url(text));
         if text.contains('@') {
             return Err(EndpointError::User);
         }
@@ -129,6 +131,8 @@ mod tests {
         }
         let error = "http://user:hunter2@host".parse::<Endpoint>().unwrap_err();
         assert!(!error.to_string().contains("hunter2"));
+        let error = "https://host/?sig=hunter2".parse::<Endpoint>().unwrap_err();
+        assert!(error.to_string().starts_with("https://host/?…: not an endpoint"), "{error}");
     }
 
     #[test]

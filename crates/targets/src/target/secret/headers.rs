@@ -1,4 +1,5 @@
-//! Secrets in a command line outside of URLs: values of headers, and users with their passwords.
+//! Secrets in a command line outside of URLs: values of headers, users with their passwords, and
+//! values of variables, options and fields of requests whose names say that they are secrets.
 //!
 //! Quotes may be nested, so a line is not split as a shell would split it. A value ends where the
 //! quote before it is closed, or at the end of its word.
@@ -8,8 +9,8 @@ use std::ops::Range;
 
 /// Programs that request URLs. In other programs the short options mean something else, as in
 /// `grep -H`.
-const CLIENT_PROGRAMS: [&str; 9] =
-    ["curl", "wget", "wget2", "hey", "oha", "wrk", "xh", "aria2c", "bombardier"];
+const CLIENT_PROGRAMS: [&str; 11] =
+    ["curl", "wget", "wget2", "hey", "oha", "wrk", "xh", "http", "https", "aria2c", "bombardier"];
 
 /// Headers that always contain secrets, in lower case.
 #[rustfmt::skip]
@@ -46,28 +47,43 @@ enum OptionValue {
 }
 
 /// Short options, which count only if the line has a program that requests URLs.
-const SHORT_OPTIONS: [(&str, OptionValue); 4] = [
+const SHORT_OPTIONS: [(&str, OptionValue); 5] = [
     ("-H", OptionValue::Header),
+    ("-a", OptionValue::User),
     ("-u", OptionValue::User),
     ("-U", OptionValue::User),
     ("-b", OptionValue::Cookies),
 ];
 
-/// Long options, which count in any program.
-const LONG_OPTIONS: [(&str, OptionValue); 12] = [
+/// Long options, which count in any program. [`names_secret`] knows further ones by their names.
+const LONG_OPTIONS: [(&str, OptionValue); 6] = [
     ("--header", OptionValue::Header),
     ("--proxy-header", OptionValue::Header),
     ("--user", OptionValue::User),
     ("--proxy-user", OptionValue::User),
     ("--cookie", OptionValue::Cookies),
-    ("--password", OptionValue::Password),
-    ("--http-password", OptionValue::Password),
-    ("--http-passwd", OptionValue::Password),
-    ("--ftp-password", OptionValue::Password),
-    ("--proxy-password", OptionValue::Password),
     ("--oauth2-bearer", OptionValue::Password),
-    ("--pass", OptionValue::Password),
 ];
+
+/// Ends of words in the names of secrets, in lower case: `TOKEN`, `PGPASSWORD`, `--account-key`.
+#[rustfmt::skip]
+const SECRET_NAME_ENDS: [&str; 16] = [
+    "key", "token", "secret", "secrets", "pass", "passwd", "password", "passphrase", "pwd", "cred", "creds",
+    "credential", "credentials", "auth", "sig", "signature",
+];
+
+/// Last words of names whose values are about a secret and are none, in lower case.
+#[rustfmt::skip]
+const HARMLESS_NAME_ENDS: [&str; 16] = [
+    "file", "files", "path", "dir", "folder", "id", "name", "type", "format", "mode", "method", "env", "size",
+    "length", "count", "url",
+];
+
+/// Options of clients that name the file of a key.
+const KEY_FILE_OPTIONS: [&str; 3] = ["key", "private-key", "proxy-key"];
+
+/// Characters besides quotes and whitespace that may precede a variable or a field of a request.
+const NAME_PREFIXES: &str = ";&|(";
 
 /// Removes the secrets in headers and options from a command line. A shell variable is not a
 /// secret.
@@ -88,15 +104,17 @@ pub(super) fn hide_secrets(command: &str) -> String {
 /// Hides the secrets that are found by reading the line once. Each change leaves fewer characters,
 /// or fewer characters that are not hidden.
 fn hide_secrets_once(command: &str) -> String {
-    let has_client =
-        command.split(|c: char| !is_name_character(c)).any(|word| CLIENT_PROGRAMS.contains(&word));
+    // The scheme of a URL is not the program `http`.
+    let mut words = command.split(|c: char| !is_name_character(c) && c != ':');
+    let has_client = words.any(|word| CLIENT_PROGRAMS.contains(&word));
     let (mut shown, mut done) = (String::new(), 0);
     for (at, _) in command.char_indices() {
         if at < done {
             continue;
         }
-        let secret =
-            secret_of_option_at(command, at, has_client).or_else(|| secret_of_header_at(command, at));
+        let secret = secret_of_option_at(command, at, has_client)
+            .or_else(|| secret_of_named_value_at(command, at, has_client))
+            .or_else(|| secret_of_header_at(command, at));
         if let Some(secret) = secret {
             shown.push_str(&command[done..secret.start]);
             shown.push_str(REDACTED);
@@ -144,6 +162,55 @@ fn secret_of_option_at(command: &str, at: usize, has_client: bool) -> Option<Ran
         OptionValue::Password => 0,
     };
     secret_in(command, text.start + secret_from..text.end)
+}
+
+/// The range of the secret in the long option, the assignment of a variable or the field of a
+/// request whose name begins here; `None` if there is none.
+fn secret_of_named_value_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>> {
+    let (before, rest) = command.split_at(at);
+    let is_prefix = |c: char| c.is_whitespace() || is_quote(c) || NAME_PREFIXES.contains(c);
+    if !before.chars().next_back().is_none_or(is_prefix) {
+        return None;
+    }
+    let option = rest.strip_prefix("--");
+    let named = option.unwrap_or(rest);
+    let is_of_name = |c: char| is_name_character(c) || c == '_' || c == '.';
+    let (name, after) = named.split_at(named.find(|c| !is_of_name(c)).unwrap_or(named.len()));
+    let value = match option {
+        Some(_) => after.strip_prefix('=').or_else(|| option_value_apart(after))?,
+        None => after.strip_prefix('=')?,
+    };
+    // Names in lower case are fields of requests, and in other programs anything, as in
+    // `awk -v key=2`.
+    let is_variable = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    let may_be_secret = option.is_some() || is_variable || has_client;
+    let is_key_file = has_client && option.is_some() && KEY_FILE_OPTIONS.contains(&name);
+    // `sort --key=2,3n`
+    let is_column =
+        name == "key" && value.starts_with(|c: char| c.is_ascii_digit()) && command.contains("sort");
+    let is_command_or_place = value.starts_with(['`', '{']);
+    if !may_be_secret || !names_secret(name) || is_key_file || is_column || is_command_or_place {
+        return None;
+    }
+    secret_in(command, unquoted_value_at(command, command.len() - value.len()))
+}
+
+/// What follows the name of a long option as its value in the next word; `None` if another option
+/// or an operator follows.
+fn option_value_apart(after: &str) -> Option<&str> {
+    let value = after.trim_start();
+    let is_apart = value.len() < after.len() && !value.starts_with(['-', '<', '>', '|', '&', ';', '#', ')']);
+    is_apart.then_some(value)
+}
+
+/// Whether the value of a variable, an option or a field of this name is a secret.
+fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let mut words = name.rsplit(['-', '_', '.']);
+    let is_about_secret = words.clone().next().is_some_and(|last| HARMLESS_NAME_ENDS.contains(&last));
+    let is_switch = name.starts_with("no-");
+    let is_secret = |word: &str| SECRET_NAME_ENDS.iter().any(|end| word.ends_with(end));
+    !is_about_secret && !is_switch && words.any(is_secret)
 }
 
 /// The range of the secret in the header whose name begins here; `None` if there is none.
@@ -240,6 +307,21 @@ mod tests {
             ("curl -b 'session=hush' {}", "curl -b '…' {}"),
             ("curl --oauth2-bearer hush {}", "curl --oauth2-bearer … {}"),
             ("wget --user=me --password=hush {}", "wget --user=me --password=… {}"),
+            ("TOKEN=hush curl {}", "TOKEN=… curl {}"),
+            (
+                "A=1 AWS_SECRET_ACCESS_KEY='hush hush' aws s3 cp {} -",
+                "A=1 AWS_SECRET_ACCESS_KEY='…' aws s3 cp {} -",
+            ),
+            ("true;PGPASSWORD=hush ./r {}", "true;PGPASSWORD=… ./r {}"),
+            ("sh -c 'KEY=hush ./r \"$1\"' sh {}", "sh -c 'KEY=… ./r \"$1\"' sh {}"),
+            ("./r --token hush {}", "./r --token … {}"),
+            ("./r --api-key=hush {}", "./r --api-key=… {}"),
+            ("az storage --account-key \"hush\" {}", "az storage --account-key \"…\" {}"),
+            ("http -a me:hush {}", "http -a me:… {}"),
+            ("http --auth me:hush {}", "http --auth … {}"),
+            ("http POST {} token=hush", "http POST {} token=…"),
+            ("curl -d token=hush {}", "curl -d token=… {}"),
+            ("curl --data 'a=1&api_key=hush' {}", "curl --data 'a=1&api_key=…' {}"),
             ("Authorization: Bearer hush", "Authorization: Bearer …"),
             ("/usr/bin/curl -H é:hush", "/usr/bin/curl -H é:…"),
             ("curl -H\"it\\'Cookie:hush\" x", "curl -H\"it\\'Cookie:…\" x"),
@@ -261,6 +343,18 @@ mod tests {
             "grep -c 'Authorization: ' {}",
             "grep -c 'Cookies: a' {}",
             "docker run --user 1000:1000 x",
+            "TOKEN=$OTHER curl -H \"Authorization: Bearer $TOKEN\" {}",
+            "TOKEN=\"$(cat file)\" KEY=`cat file` ./r {}",
+            "./r --token \"$TOKEN\" --api-key=$KEY {}",
+            "./r --token-file hush --key-id 7 --no-auth x --auth {}",
+            "sort --key=2,3n {}",
+            "sort --key 2 {}",
+            "curl --key client.pem {}",
+            "timeout --signal=KILL 5 xargs --assign=x wc {}",
+            "awk -v key=2 1 {}",
+            "LC_ALL=C wc -l {}",
+            "./r --token | wc {}",
+            "grep -a a:b http://h",
             "sort -u {} -b",
             "wc -l {}",
             "curl -H",
