@@ -416,6 +416,16 @@ mod ring2 {
     }
 
     #[test]
+    fn a_command_that_takes_longer_than_a_reader_may_is_measured() {
+        let home = home();
+        let line = "sleep 11; wc -l {}";
+        let words = format!("-c '{line}' --method command/* --budget 30s --state warm --runs 3");
+        let said = home.readlab(format!("race f.txt {words} --quiet --export-json -"));
+        let json = said.export();
+        assert_eq!(trial(&json, line, "warm")["outcome"], "measured", "{json}");
+    }
+
+    #[test]
     fn the_setup_command_may_make_the_program_itself() {
         let home = home();
         let made = "printf '#!/bin/sh\\nexec wc -l \"$1\"\\n' > built && chmod +x built";

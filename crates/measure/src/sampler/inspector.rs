@@ -9,6 +9,7 @@ use super::cache_states::StateMaker;
 use super::observed_turn::minor_faults;
 use super::own_commands::run_prepare_hook;
 use super::session_pool::PooledSession;
+use super::turn_limit::TurnLimit;
 use crate::inspect::profile::{self, Profiling, RuntimeMaps, UnnamedProfile};
 use crate::inspect::trace::{Tracing, trace_without_calls};
 use crate::interface::TrialEnd;
@@ -199,7 +200,8 @@ impl Inspection<'_, '_> {
         let mut pooled = PooledSession::new(vec![session], params, ReaderGroups::default());
         self.make_state()?;
         tracing.begin().map_err(TrialEnd::failed)?;
-        let turns = pooled.take_metered_turn(TurnRequest { lead: 0, count: 1 }, self.time_limit(0), || {})?;
+        let turns =
+            pooled.take_metered_turn(TurnRequest { lead: 0, count: 1 }, &self.turn_limit(0), || {})?;
         let turn = turns.into_iter().next().expect("it has one reader");
         trials.compare_answers(self.trial, &turn.answer)?;
         let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
@@ -241,13 +243,15 @@ impl Inspection<'_, '_> {
     }
 
     fn take_turn(&self, session: &mut Session, lead: u32) -> Result<Turn, TrialEnd> {
-        let turn = session.run_turn(TurnRequest { lead, count: 1 }, self.time_limit(lead))?;
+        let limit = self.turn_limit(lead);
+        let turn = session.run_turn(TurnRequest { lead, count: 1 }, limit.time);
+        let turn = turn.map_err(|error| limit.explain(error))?;
         self.maker.trials.compare_answers(self.trial, &turn)?;
         Ok(turn)
     }
 
-    fn time_limit(&self, lead: u32) -> Duration {
-        self.maker.trials.time_limit(self.trial.index, lead + 1)
+    fn turn_limit(&self, lead: u32) -> TurnLimit {
+        self.maker.trials.turn_limit(self.trial.index, lead + 1)
     }
 }
 

@@ -26,6 +26,7 @@ mod state_violation;
 mod testing;
 mod together;
 mod trials;
+mod turn_limit;
 mod warm_up;
 
 use super::attempt;
@@ -133,6 +134,11 @@ impl<'a> ProcessSampler<'a> {
 
     pub fn with_inspections(self, inspect_plan: InspectPlan) -> ProcessSampler<'a> {
         ProcessSampler { inspect_plan, ..self }
+    }
+
+    /// The longest time limit of a turn of one reading, of any trial of the plan.
+    pub fn longest_turn_limit(&self) -> Duration {
+        self.trials.longest_turn_limit()
     }
 
     /// Makes turns begin when this gate allows it, each with one reading.

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Longest time of a hook, unless the user's budget ends it earlier.
-const HOOK_TIME_LIMIT: Duration = Duration::from_secs(3600);
+/// Longest time of a command or a hook, unless the user's budget ends it earlier.
+pub(super) const COMMAND_TIME_LIMIT: Duration = Duration::from_secs(3600);
 
 #[derive(Default)]
 pub(super) struct OwnCommands {
@@ -80,7 +80,9 @@ impl OwnCommands {
         run_prepare_hook(trial, trials)?;
         let env = check.map(|line| (OsString::from(CHECK_VARIABLE), line.into()));
         let (mut session, _) = trials.start(trial.index, env.into_iter().collect::<Vec<_>>().into())?;
-        let turn = session.run_turn(TurnRequest { lead: 0, count: 1 }, trials.time_limit(trial.index, 1))?;
+        let limit = trials.turn_limit(trial.index, 1);
+        let turn = session.run_turn(TurnRequest { lead: 0, count: 1 }, limit.time);
+        let turn = turn.map_err(|error| limit.explain(error))?;
         let output = turn.samples.first().and_then(|sample| sample.output);
         self.expected_output_digests.extend(output.map(|output| (key, output)));
         Ok(())
@@ -152,10 +154,10 @@ fn run_hook(
         TrialEnd::Both(Outcome::Failed { reason }, EndReason::CommandFailed)
     };
     let path = trials.target_of(trial.index).target.name();
-    let time_limit = trials.clock.wait_limit(HOOK_TIME_LIMIT, Duration::ZERO);
+    let time_limit = trials.clock.wait_limit(COMMAND_TIME_LIMIT, Duration::ZERO);
     shell_line::run_line(line, path, time_limit, runner).map(drop).map_err(|error| match error {
         LineError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
-        LineError::Timeout(limit) if limit < HOOK_TIME_LIMIT => {
+        LineError::Timeout(limit) if limit < COMMAND_TIME_LIMIT => {
             failed(format!("was ended after {limit:.1?}, by when the budget was over"))
         }
         LineError::Timeout(limit) => failed(format!("was ended after {limit:.0?}")),

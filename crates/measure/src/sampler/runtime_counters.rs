@@ -140,7 +140,9 @@ fn count_reading(trial: TrialIndex, trials: &Trials, counting: &mut Counting) ->
     let mut turn = |lead: u32| {
         run_prepare_hook(trials.trial(trial), trials)?;
         counting.begin();
-        let turn = session.run_turn(TurnRequest { lead, count: 1 }, trials.time_limit(trial, lead + 1))?;
+        let limit = trials.turn_limit(trial, lead + 1);
+        let turn = session.run_turn(TurnRequest { lead, count: 1 }, limit.time);
+        let turn = turn.map_err(|error| limit.explain(error))?;
         Ok::<_, TrialEnd>((counting.end(), turn.lab_wall_ns))
     };
     let (mut first, seen_ns) = turn(0)?;

@@ -7,6 +7,7 @@
 
 use super::observed_turn::MeteredTurn;
 use super::trials::Trials;
+use super::turn_limit::TurnLimit;
 use crate::interface::TrialEnd;
 use crate::memory_bound::ReaderGroups;
 use crate::meters::Meters;
@@ -18,7 +19,6 @@ use readlab_system::machine::memory::MachineMemory;
 use readlab_system::process::anonymous_bytes;
 use readlab_system::program::CommandLineAdditions;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// Memory that stays free in any case, because the memory that a contender needs is known only
 /// after its start.
@@ -67,7 +67,7 @@ impl PooledSession {
     pub(super) fn take_metered_turn(
         &mut self,
         request: TurnRequest,
-        time_limit: Duration,
+        limit: &TurnLimit,
         wait: impl FnOnce(),
     ) -> Result<Vec<MeteredTurn>, SessionError> {
         self.readers.iter_mut().for_each(|reader| reader.meters.begin());
@@ -79,7 +79,8 @@ impl PooledSession {
         }
         let first = begun.first().map(|(_, start)| *start);
         let answered = begun.into_iter().map(|(reader, start)| {
-            let answer = reader.session.end_turn(request, start, time_limit);
+            let answer = reader.session.end_turn(request, start, limit.time);
+            let answer = answer.map_err(|error| limit.explain(error));
             (reader, Nanos::from(start.duration_since(first.unwrap_or(start))).0, answer)
         });
         let buffers_bytes = self.params.buffers_bytes();

@@ -11,8 +11,9 @@ use crate::target::{CacheControl, MeasuredTarget};
 use crate::testing::{disk_folder, target, tree_target, truth};
 use readlab_corpus::oracle::Truth;
 use readlab_model::sample::Meter;
-use readlab_model::target::{ServerOptions, TargetIndex};
-use readlab_model::trial::{Answer, CacheState, TrialIndex};
+use readlab_model::target::tree::TreeFacts;
+use readlab_model::target::{ServerOptions, TargetIndex, TargetKind};
+use readlab_model::trial::{Answer, COMMAND, CacheState, TrialIndex};
 use readlab_protocol::{SampleLine, TurnRequest};
 use readlab_record::Trial;
 use readlab_roster::discovery::Contenders;
@@ -70,8 +71,25 @@ impl Fixture {
         Fixture { target, truth, contenders: Contenders::default(), folder: None }
     }
 
+    /// Describes the target as this many files, which are never read.
+    pub(super) fn described_as_files(mut self, files: u64) -> Fixture {
+        self.target.facts.kind = TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });
+        self
+    }
+
     pub(super) fn trials(&self, trials: &[(&str, CacheState)]) -> Trials<'_> {
-        let plan: &'static Plan = Box::leak(Box::new(plan(rules_for_readings(20), trials)));
+        self.trials_of(plan(rules_for_readings(20), trials))
+    }
+
+    /// The trials of a plan with one command.
+    pub(super) fn trials_of_command(&self, line: &str, state: CacheState) -> Trials<'_> {
+        let mut plan = plan(rules_for_readings(20), &[(line, state)]);
+        COMMAND.clone_into(&mut plan.trials[0].trial.id.method.contender);
+        self.trials_of(plan)
+    }
+
+    fn trials_of(&self, plan: Plan) -> Trials<'_> {
+        let plan: &'static Plan = Box::leak(Box::new(plan));
         let cache_control = match &self.folder {
             Some(_) => CacheControl::open(&self.target, EvictionScope::OfFile).unwrap(),
             None => CacheControl::Web,

@@ -17,6 +17,7 @@ use readlab_record::{LeftBehind, Line, ReaderTiming, ReadersTurn, Trial, joint_s
 use readlab_roster::session::Session;
 use readlab_system::program::LeftoverCounts;
 use std::io;
+use std::time::Duration;
 
 impl ProcessSampler<'_> {
     /// Takes one turn of every reader between meters, then checks the side effects of each reader.
@@ -25,14 +26,18 @@ impl ProcessSampler<'_> {
         trial: &Trial,
         request: TurnRequest,
     ) -> Result<Vec<MeteredTurn>, SampleError> {
-        let time_limit = self.trials.time_limit(trial.index, request.lead + request.count);
+        let limit = self.trials.turn_limit(trial.index, request.lead + request.count);
         let pooled = self.pool.session(trial.index)?;
         let wait = || self.gate.iter_mut().for_each(|gate| gate.wait_for_start());
-        let turns = pooled.take_metered_turn(request, time_limit, wait);
+        let turns = pooled.take_metered_turn(request, &limit, wait);
         for (reader, turn) in pooled.readers.iter().zip(turns.iter().flatten()) {
             check_side_effects(&reader.session, trial.index, turn, &mut self.notes)?;
         }
-        Ok(turns?)
+        let turns = turns?;
+        let turn_ns = turns.iter().map(|turn| turn.answer.lab_wall_ns).max().unwrap_or_default();
+        let longest_turn = self.trials.longest_turns.entry(trial.index).or_default();
+        *longest_turn = Duration::from_nanos(turn_ns).max(*longest_turn);
+        Ok(turns)
     }
 
     /// Compares the answers of one reader's turn, and refuses claims that cannot be true. Claims of

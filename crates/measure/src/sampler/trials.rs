@@ -4,7 +4,9 @@
 //! A target must not change after its answer was found; this is checked here, too.
 
 use super::observed_turn::LowerLayerBytes;
+use super::own_commands::COMMAND_TIME_LIMIT;
 use super::run_clock::RunClock;
+use super::turn_limit::TurnLimit;
 use crate::cache::TargetCache;
 use crate::interface::{SampleError, TrialEnd};
 use crate::memory_bound::{MemoryControl, ReaderGroups};
@@ -46,8 +48,23 @@ const PRESSED_TIME_LIMIT_MIN: Duration = Duration::from_secs(30);
 const TIME_LIMIT_FACTOR: u32 = 40;
 
 /// A reading that begins within a firm budget may exceed the budget, up to this many times the time
-/// of the simplest reading.
+/// of the simplest reading, or of the longest turn of the same trial.
 const OVERRUN_FACTOR: u32 = 2;
+
+/// Time to reach a place on a slow device: several seeks of a busy hard disk.
+const SLOW_ACCESS_TIME: Duration = Duration::from_millis(50);
+
+/// Bytes that a slow device delivers in a second.
+const SLOW_DEVICE_BYTES_PER_S: u64 = 4_000_000;
+
+/// The longest time for a slow device by which a time limit is extended.
+const SLOW_DEVICE_TIME_MAX: Duration = Duration::from_secs(3600);
+
+/// The rules of time limits, for the reason of a failure.
+const READER_RULE: &str = "a turn may take 10 s (30 s under a bound on memory) and 40 times the reading for the \
+                           right answer, and longer if a slow device could explain it";
+const COMMAND_RULE: &str = "a command may take an hour";
+const BUDGET_RULE: &str = "a turn may go on for 5 s after --budget, or for twice an earlier turn";
 
 /// Readings that are shorter than this share a turn: a process that was just woken finds the
 /// processor's caches cold, while a program that reads small files reads many of them.
@@ -84,6 +101,8 @@ pub(super) struct Trials<'a> {
     pub(super) reader_counts: BTreeMap<TrialIndex, u32>,
     pub(super) memory_control: Option<MemoryControl>,
     pub(super) clock: RunClock,
+    /// Duration of the longest turn of each trial, untimed turns included.
+    pub(super) longest_turns: BTreeMap<TrialIndex, Duration>,
     /// Description of the change of a target that ended the run; empty if no change did.
     run_ending_change: OnceLock<String>,
 }
@@ -109,6 +128,7 @@ impl<'a> Trials<'a> {
             reader_counts: BTreeMap::new(),
             memory_control: None,
             clock: RunClock::start(plan.rules.budget),
+            longest_turns: BTreeMap::new(),
             run_ending_change: OnceLock::new(),
         }
     }
@@ -276,13 +296,56 @@ impl<'a> Trials<'a> {
         TurnRequest { lead: readings_in(UNTIMED_LEAD_NS, UNTIMED_READINGS_MAX), count }
     }
 
-    pub(super) fn time_limit(&self, trial: TrialIndex, readings: u32) -> Duration {
-        let simplest = Duration::from_nanos(self.truth(trial).wall_ns) * readings * self.reader_count(trial);
+    /// The time limit of a turn of this many readings. A firm budget may shorten it.
+    pub(super) fn turn_limit(&self, trial: TrialIndex, readings: u32) -> TurnLimit {
+        let usual = self.usual_turn_limit(trial, readings);
+        let longest_turn = self.longest_turns.get(&trial).copied().unwrap_or_default();
+        let needed = self.simplest_time(trial, readings).max(longest_turn) * OVERRUN_FACTOR;
+        let time = self.clock.wait_limit(usual.time, needed);
+        if time < usual.time { TurnLimit { time, rule: BUDGET_RULE } } else { usual }
+    }
+
+    /// The time limit of a turn of this many readings, without regard to the budget.
+    fn usual_turn_limit(&self, trial: TrialIndex, readings: u32) -> TurnLimit {
         let least = match self.trial(trial).state {
             CacheState::Pressed => PRESSED_TIME_LIMIT_MIN,
             CacheState::Cold | CacheState::Warm | CacheState::Unknown => TIME_LIMIT_MIN,
         };
-        self.clock.wait_limit(least + simplest * TIME_LIMIT_FACTOR, simplest * OVERRUN_FACTOR)
+        let slow_device = self.slow_device_time(trial) * readings * self.reader_count(trial);
+        let time = least + self.simplest_time(trial, readings) * TIME_LIMIT_FACTOR + slow_device;
+        // A command may do any work, so the simplest reading predicts nothing.
+        let is_command = self.trial(trial).contender() == COMMAND;
+        if is_command && time < COMMAND_TIME_LIMIT {
+            return TurnLimit { time: COMMAND_TIME_LIMIT, rule: COMMAND_RULE };
+        }
+        TurnLimit { time, rule: READER_RULE }
+    }
+
+    /// The longest time limit of a turn of one reading, of any trial of the plan.
+    pub(super) fn longest_turn_limit(&self) -> Duration {
+        let limits = self.plan.trials.iter().map(|it| self.turn_limit(it.trial.index, 1).time);
+        limits.max().unwrap_or(TIME_LIMIT_MIN)
+    }
+
+    /// The time that this many of the simplest readings take, one after the other.
+    fn simplest_time(&self, trial: TrialIndex, readings: u32) -> Duration {
+        Duration::from_nanos(self.truth(trial).wall_ns) * readings * self.reader_count(trial)
+    }
+
+    /// The time in which a slow device delivers what a trial reads, if the bytes come from a device
+    /// of this machine. The simplest reading does not show that time: it may have found the bytes
+    /// in the page cache.
+    fn slow_device_time(&self, trial: TrialIndex) -> Duration {
+        let (facts, own) = (self.facts(trial), self.trial(trial));
+        if own.state == CacheState::Warm || facts.has_foreign_server() {
+            return Duration::ZERO;
+        }
+        let names = self.truth(trial).answer.names.filter(|_| own.work.finds_names());
+        let entries = || facts.tree().map(|tree| tree.files + tree.folders);
+        let blocks = || facts.blocks().map(|blocks| blocks.read_count);
+        let accesses = u32::try_from(names.or_else(entries).or_else(blocks).unwrap_or(1)).unwrap_or(u32::MAX);
+        let transfer = Duration::from_secs(facts.size_bytes / SLOW_DEVICE_BYTES_PER_S);
+        (transfer + SLOW_ACCESS_TIME * accesses).min(SLOW_DEVICE_TIME_MAX)
     }
 
     pub(super) fn start(
@@ -487,9 +550,12 @@ fn success_variable(rules: &CommandRules) -> Option<(OsString, OsString)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::run_clock::GRACE_TIME;
     use super::super::testing::{FIRST_TRIAL, Fixture, sample_line, turn};
     use super::*;
+    use crate::plan::Budget;
     use crate::round::testing::{COLD, WARM};
+    use readlab_system::program::ProgramError;
 
     #[test]
     fn short_warm_readings_share_a_turn_and_long_or_cold_ones_do_not() {
@@ -512,9 +578,54 @@ mod tests {
         let pressed = trials.nth_trial(1).index;
         for (readings, more_ms) in [(1, 40), (10, 400)] {
             let more = Duration::from_millis(more_ms);
-            assert_eq!(trials.time_limit(FIRST_TRIAL, readings), TIME_LIMIT_MIN + more);
-            assert_eq!(trials.time_limit(pressed, readings), PRESSED_TIME_LIMIT_MIN + more);
+            assert_eq!(trials.turn_limit(FIRST_TRIAL, readings).time, TIME_LIMIT_MIN + more);
+            let slow_device = SLOW_ACCESS_TIME * readings;
+            let limit = trials.turn_limit(pressed, readings);
+            assert_eq!(limit.time, PRESSED_TIME_LIMIT_MIN + more + slow_device);
         }
+    }
+
+    #[test]
+    fn a_command_may_take_an_hour_and_no_longer_than_a_firm_budget_and_its_own_turns_need() {
+        let fixture = Fixture::remote_of_size(1);
+        let mut trials = fixture.trials_of_command("xz", WARM);
+        let limit = trials.turn_limit(FIRST_TRIAL, 1);
+        assert_eq!((limit.time, limit.rule), (COMMAND_TIME_LIMIT, COMMAND_RULE));
+        let (second, ten_seconds) = (Duration::from_secs(1), Duration::from_secs(10));
+        trials.clock = RunClock::start(Budget::Firm(ten_seconds.into()));
+        let limit = trials.turn_limit(FIRST_TRIAL, 1);
+        assert!(limit.time <= ten_seconds + GRACE_TIME && limit.rule == BUDGET_RULE, "{:?}", limit.time);
+        // A turn that begins at the end of the budget may take as long as those before it.
+        trials.clock.earlier_time = ten_seconds;
+        trials.longest_turns.insert(FIRST_TRIAL, 100 * second);
+        assert_eq!(trials.turn_limit(FIRST_TRIAL, 1).time, 200 * second + GRACE_TIME);
+    }
+
+    #[test]
+    fn a_cold_reading_has_the_time_of_a_slow_device_for_its_bytes_and_places() {
+        let warm_and_cold = [("a", WARM), ("a", COLD)];
+        let more_when_cold = |fixture: &Fixture| {
+            let trials = fixture.trials(&warm_and_cold);
+            let [warm, cold] = [0, 1].map(|at| trials.turn_limit(trials.nth_trial(at).index, 1).time);
+            cold - warm
+        };
+        let large = Fixture::remote_of_size(100 * SLOW_DEVICE_BYTES_PER_S);
+        assert_eq!(more_when_cold(&large), Duration::from_secs(100) + SLOW_ACCESS_TIME);
+        let huge = Fixture::remote_of_size(1 << 60);
+        assert_eq!(more_when_cold(&huge), SLOW_DEVICE_TIME_MAX);
+        let many = Fixture::remote_of_size(1).described_as_files(1000);
+        assert_eq!(more_when_cold(&many), SLOW_ACCESS_TIME * 1000);
+    }
+
+    #[test]
+    fn the_reason_of_a_silent_contender_names_the_rule_of_its_time_limit() {
+        let limit = TurnLimit { time: TIME_LIMIT_MIN, rule: READER_RULE };
+        let silent = |cause| SessionError::Silent { cause, end: "it was killed by signal 9".to_owned() };
+        let explained = limit.explain(silent(ProgramError::Timeout(TIME_LIMIT_MIN))).to_string();
+        assert!(explained.starts_with("no answer within 10s; it was killed"), "{explained}");
+        assert!(explained.contains("; a turn may take 10 s "), "{explained}");
+        let closed = limit.explain(silent(ProgramError::Closed)).to_string();
+        assert_eq!(closed, "it closed its output; it was killed by signal 9");
     }
 
     #[test]

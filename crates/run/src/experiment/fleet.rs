@@ -35,9 +35,9 @@ use xxhash_rust::xxh3::xxh3_64;
 /// one order, so an order may take long.
 const RANK_TIMEOUT_MIN: Duration = Duration::from_secs(60);
 
-/// A rank counts as lost after `RANK_TIMEOUT_MIN` plus this many times the time of the reading that
-/// found the expected answer.
-const RANK_TIMEOUT_FACTOR: u32 = 80;
+/// A rank counts as lost after `RANK_TIMEOUT_MIN` plus this many times the longest time limit of a
+/// turn.
+const RANK_TIMEOUT_TURNS: u32 = 2;
 
 impl Experiment {
     pub fn rank_facts(&self) -> anyhow::Result<RankFacts> {
@@ -122,12 +122,11 @@ impl Experiment {
             // checks the sum.
             targets.iter_mut().for_each(|target| target.target.facts.extents = None);
         }
-        let simplest_ns = targets.iter().map(|it| it.expected.truth.wall_ns).max().unwrap_or(0);
-        job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(simplest_ns) * RANK_TIMEOUT_FACTOR);
         let own = plan_for_measured_targets(&plan, 1);
         let sampler = ProcessSampler::new(&own, &contenders, measured_targets(&targets, caches))
             .with_inspections(inspect)
             .with_earlier_time(before);
+        job.set_time_limit(RANK_TIMEOUT_MIN + sampler.longest_turn_limit() * RANK_TIMEOUT_TURNS);
         let together = FleetPlan { plan: &plan, rank_counts: &reader_group.reader_counts() };
         measure(together, FleetMember::new(Rc::clone(job), agreement, sampler))
     }
