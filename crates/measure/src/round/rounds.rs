@@ -63,8 +63,11 @@ impl Run<'_> {
             }
             let fill = first.fill.saturating_add(spans_before);
             // If a round has several blocks, the cache is filled for each of them.
-            if self.plan.block_count() == 1 && !self.try_fill(fill, state_run)? {
-                return Ok(EndReason::Settled);
+            if self.plan.block_count() == 1 {
+                if !self.try_fill(fill, state_run)? {
+                    return Ok(EndReason::Settled);
+                }
+                state_run.owe_first_turn();
             }
             let span = RoundSpan { fill, spans_before, rounds: begin..begin.saturating_add(rounds_per_fill) };
             let end = self.run_span(&span, state_run)?;
@@ -131,7 +134,8 @@ impl Run<'_> {
                 let is_up = self.is_firm_time_up(&state_run.clock)?;
                 return Ok(if is_up { EndReason::Budget } else { EndReason::Settled });
             }
-            if self.is_time_up(|now_ns| state_run.clock.is_over(round, now_ns))? {
+            let owes_turn = state_run.owes_turn;
+            if self.is_time_up(|now_ns| !owes_turn && state_run.clock.is_over(round, now_ns))? {
                 return Ok(EndReason::Budget);
             }
             let state = state_run.state;
@@ -150,18 +154,17 @@ impl Run<'_> {
 
     /// Starts these trials in the order of the plan. With a firm budget, trials that the user named
     /// come first, as many as leave time for a turn of each. Other trials are started only as long
-    /// as they leave time for the rounds. Until one trial that is no control runs, trials are
-    /// started as long as the budget is not used up.
+    /// as they leave time for the rounds. Until one trial that gives a result runs, trials are
+    /// started as long as the budget is not used up; one is started even then, if a turn is owed.
     fn start_trials(&mut self, due: &[usize], state_run: &mut StateRun) -> RunResult {
         if due.is_empty() {
             return Ok(());
         }
         let due = self.named_trials_first(due, state_run);
-        let only_controls = state_run.progresses.iter().all(|it| self.is_control(it));
         let end_ns = state_run.clock.start_deadline_ns(self.sampler.elapsed_ns());
-        let has_others = |it: &TrialProgress| only_controls || !self.is_control(it);
+        let is_running = |it: &TrialProgress| it.is_announced && !it.has_ended;
         let mut any =
-            state_run.progresses.iter().any(|it| it.is_announced && !it.has_ended && has_others(it));
+            state_run.progresses.iter().any(|it| is_running(it) && self.gives_result(it, state_run));
         let mut longest_ns = state_run.longest_start_ns;
         for (place, &at) in due.iter().enumerate() {
             let now_ns = self.sampler.elapsed_ns();
@@ -170,8 +173,12 @@ impl Run<'_> {
                 true => state_run.clock.firm_time_ends_within(now_ns, longest_ns * (place as u64 + 1)),
                 false => now_ns >= end_ns,
             };
-            if self.is_firm_time_up(&state_run.clock)? || any && is_late {
+            if self.must_end(state_run)? || any && is_late {
                 break;
+            }
+            let is_overtime = state_run.clock.is_firm_time_up(now_ns);
+            if is_overtime && !self.gives_result(&state_run.progresses[at], state_run) {
+                continue;
             }
             let next = due[place..]
                 .iter()
@@ -180,13 +187,32 @@ impl Run<'_> {
             self.sampler.launch(&next.collect::<Vec<_>>());
             let progress = &mut state_run.progresses[at];
             self.start_and_warm_up(progress)?;
-            any |= !progress.has_ended && (only_controls || !self.is_control(progress));
+            let started = &state_run.progresses[at];
+            if is_running(started) && self.gives_result(started, state_run) {
+                any = true;
+                state_run.owe_first_turn();
+            } else if is_overtime {
+                state_run.owes_turn = false;
+            }
             longest_ns = longest_ns.max(self.sampler.elapsed_ns().saturating_sub(now_ns));
         }
         state_run.longest_start_ns = longest_ns;
         // No contender may still be starting while another one is timed.
         self.sampler.launch(&[]);
         Ok(())
+    }
+
+    /// Whether no further start or turn may begin: the user ended the run, or a firm budget is used
+    /// up and no turn is owed.
+    fn must_end(&mut self, state_run: &StateRun) -> RunResult<bool> {
+        let owes_turn = state_run.owes_turn;
+        self.is_time_up(|now_ns| !owes_turn && state_run.clock.is_firm_time_up(now_ns))
+    }
+
+    /// Whether a reading of a trial is a result: controls only judge other trials, unless the state
+    /// has no others.
+    fn gives_result(&self, progress: &TrialProgress, state_run: &StateRun) -> bool {
+        !self.is_control(progress) || state_run.progresses.iter().all(|it| self.is_control(it))
     }
 
     /// With a firm budget, starts trials that the user named and that are not started yet.
@@ -283,8 +309,13 @@ impl Run<'_> {
         let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let (blocks, mut slot, mut last) = (self.plan.block_count(), begin, None);
         for (position, at) in (0..).zip(order) {
-            if self.is_firm_time_up(&state_run.clock)? {
+            if self.must_end(state_run)? {
                 return Ok(Some(EndReason::Budget));
+            }
+            let gives_result = self.gives_result(&state_run.progresses[at], state_run);
+            // The turn that is owed is one of a trial that gives a result.
+            if !gives_result && state_run.clock.is_firm_time_up(self.sampler.elapsed_ns()) {
+                continue;
             }
             let block = self.planned_trial(&state_run.progresses[at]).block_index;
             if blocks > 1 && last.replace(block) != Some(block) {
@@ -302,6 +333,7 @@ impl Run<'_> {
             self.announce_turn(&slot, of, progress);
             let begun_ns = self.sampler.elapsed_ns();
             self.take_turn(&slot, progress)?;
+            state_run.owes_turn &= !gives_result;
             state_run.turn_count += 1;
             state_run.total_turns_ns += self.sampler.elapsed_ns().saturating_sub(begun_ns);
         }

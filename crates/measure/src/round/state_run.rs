@@ -19,6 +19,9 @@ pub(crate) struct StateRun {
     pub(super) total_turns_ns: u64,
     /// Whether the cache could not be filled under the settings of some block.
     pub(super) is_unfillable: bool,
+    /// Whether a fill or a start was paid for and no turn followed: then the end of a firm budget
+    /// waits for one turn, because without it this time gives no number.
+    pub(super) owes_turn: bool,
 }
 
 impl StateRun {
@@ -32,7 +35,13 @@ impl StateRun {
             turn_count: 0,
             total_turns_ns: 0,
             is_unfillable: false,
+            owes_turn: false,
         }
+    }
+
+    /// Called after a fill or a start: one turn is owed, unless the state has readings.
+    pub(super) fn owe_first_turn(&mut self) {
+        self.owes_turn = self.progresses.iter().all(|it| it.wall_times.is_empty());
     }
 
     /// The trials of the next round, as indexes into `progresses`: trials that are not settled, and

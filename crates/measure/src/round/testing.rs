@@ -48,6 +48,8 @@ pub(crate) struct ScriptedSampler {
     pub(crate) missing_meters: VecDeque<Vec<(&'static str, String)>>,
     /// Additional time of a start.
     pub(crate) start_ns: u64,
+    /// Additional time of a fill.
+    pub(crate) fill_ns: u64,
     /// Additional time of a count.
     pub(crate) count_ns: u64,
     /// The trials that each call of `launch` names.
@@ -155,7 +157,7 @@ impl Sampler for ScriptedSampler {
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
-        self.now_ns += CALL_NS;
+        self.now_ns += CALL_NS + self.fill_ns;
         self.log(format!("  fill {fill}"));
         let filled = self.fills.pop_front().unwrap_or(Ok(()));
         let how = "scripted".to_owned();

@@ -51,6 +51,20 @@ impl TimePrediction {
         };
         Nanos(Nanos::from(reading).0.max(1))
     }
+
+    /// The predicted time of the first fill of a state; zero if the state needs none. A fill evicts
+    /// the file and reads it.
+    fn fill_time(&self, state: CacheState) -> Nanos {
+        match state {
+            CacheState::Warm => self.wall.into(),
+            CacheState::Cold | CacheState::Pressed | CacheState::Unknown => Nanos(0),
+        }
+    }
+
+    /// The least useful time of a state, in nanoseconds: its first fill and two readings.
+    fn least_state_ns(&self, state: CacheState) -> u64 {
+        self.fill_time(state).0.saturating_add(self.reading_time(state).0.saturating_mul(2))
+    }
 }
 
 /// Fits a plan to the time of the run: leaves out the second state if there is no time for two, and
@@ -64,9 +78,9 @@ pub(super) fn fit_plan_to_time(
 ) -> Option<String> {
     let mut time_ns = state_budget_ns(plan, config, predicted)?;
     let (all, states) = (plan.trials.len(), plan.states.len() as u64);
-    let needed_ns =
-        |states: &[CacheState]| states.iter().map(|&state| 2 * predicted.reading_time(state).0).sum();
-    if plan.states.len() > 1 && time_ns.saturating_mul(states) < needed_ns(&plan.states) {
+    let needed_ns = plan.states.iter().map(|&state| predicted.least_state_ns(state));
+    let needed_ns = needed_ns.fold(0, u64::saturating_add);
+    if plan.states.len() > 1 && time_ns.saturating_mul(states) < needed_ns {
         time_ns = time_ns.saturating_mul(states);
         let left_out = plan.states.split_off(1);
         let reason = wait_reason(predicted.reading_time(plan.states[0]));
@@ -76,8 +90,9 @@ pub(super) fn fit_plan_to_time(
     }
     for state in plan.states.clone() {
         let reading = predicted.reading_time(state);
-        let most =
-            usize::try_from(time_ns / reading.0.saturating_mul(READINGS_PER_TRIAL_MIN)).unwrap_or(usize::MAX);
+        let readings_ns = time_ns.saturating_sub(predicted.fill_time(state).0);
+        let most = readings_ns / reading.0.saturating_mul(READINGS_PER_TRIAL_MIN);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
         let least_important = least_important_trials(plan, config, state, most.max(1));
         for planned in plan.trials.iter_mut().filter(|it| least_important.contains(&it.trial.index)) {
             planned.wait_reason = Some(wait_reason(reading));
@@ -288,12 +303,17 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_from_memory_is_predicted_by_cpu_time() {
+    fn a_reading_from_memory_is_predicted_by_cpu_time_and_its_fill_by_a_reading_from_the_device() {
         let mut plan = plan_within(Budget::Firm(Nanos(63 * SECOND_NS)));
         let predicted = TimePrediction { cpu: Duration::from_secs(1), ..prediction(9) };
         fit_plan_to_time(&mut plan, &config(&[], false), predicted).unwrap();
         assert_eq!(running_methods(&plan, COLD), ["null", "a"], "one of 23 s");
-        assert_eq!(running_methods(&plan, WARM).len(), 8, "all, of three seconds each");
+        let warm = running_methods(&plan, WARM);
+        assert_eq!(warm, ["null", "resident", "a", "b", "c"], "four of 14 s with three readings of 1 s");
+        // Without its fill, the second state would have the time for two readings.
+        let mut plan = plan_within(Budget::Firm(Nanos(40 * SECOND_NS)));
+        fit_plan_to_time(&mut plan, &config(&[], false), predicted).unwrap();
+        assert_eq!((plan.states.as_slice(), plan.absent_trials.len()), (&[COLD][..], 8));
     }
 
     #[test]

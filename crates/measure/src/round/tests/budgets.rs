@@ -21,14 +21,49 @@ fn a_firm_budget_ends_in_the_middle_of_a_round() {
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }
 
+/// The outcome of a trial for which a firm budget left no time.
+fn unread(name: &str) -> String {
+    format!("unavailable {name}: the time for the whole run was used up before the first reading")
+}
+
 #[test]
-fn a_firm_budget_that_is_used_up_by_starts_is_the_outcome_of_every_trial() {
+fn a_firm_budget_that_is_used_up_by_the_first_start_gives_one_turn_and_is_the_outcome_of_the_others() {
     let trials = [("a", COLD), ("b", COLD), ("b", WARM)];
     let recorded = play_trials(firm_rules(2_000, 9), &trials, ScriptedSampler::default());
-    let why = "the time for the whole run was used up before the first reading";
-    assert_eq!(recorded.outcomes(), ["a", "b", "b"].map(|name| format!("unavailable {name}: {why}")));
+    assert_eq!(recorded.outcomes(), ["measured a".to_owned(), unread("b"), unread("b")]);
+    assert_eq!(recorded.reading_counts(), [1, 0, 0]);
     assert!(recorded.log_lines(&["fill"]).is_empty());
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}
+
+/// A warm run whose first fill takes four times its budget.
+fn run_of_slow_fill(trials: &[(&str, CacheState)], sampler: ScriptedSampler) -> RecordedRun {
+    play_trials(firm_rules(20_000, 9), trials, ScriptedSampler { fill_ns: 80_000, ..sampler })
+}
+
+#[test]
+fn a_fill_that_uses_up_a_firm_budget_is_followed_by_one_turn_of_a_trial_that_is_no_control() {
+    let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
+    let recorded = run_of_slow_fill(&trials, ScriptedSampler::default());
+    assert_eq!(recorded.outcomes(), [unread("resident"), "measured a".to_owned(), unread("b")]);
+    assert_eq!(recorded.reading_counts(), [0, 1, 0]);
+    assert_eq!(recorded.log_lines(&["filled"]), ["filled 0"]);
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+    let only_controls = run_of_slow_fill(&[("device", WARM), ("null", WARM)], ScriptedSampler::default());
+    assert_eq!(only_controls.reading_counts(), [1, 0]);
+}
+
+#[test]
+fn after_a_fill_that_uses_up_a_firm_budget_one_trial_is_tried_and_the_user_may_end_the_run() {
+    let trials = [("a", WARM), ("b", WARM)];
+    let broken = ScriptedSampler::default().ending_at_open(0, failed_end("it crashed"));
+    let recorded = run_of_slow_fill(&trials, broken);
+    assert_eq!(recorded.outcomes(), ["failed a: it crashed".to_owned(), unread("b")]);
+    let torn = ScriptedSampler::default().ending_at_turn(0, &[], failed_end("torn"));
+    let recorded = run_of_slow_fill(&trials, torn);
+    assert_eq!(recorded.outcomes(), ["failed a: torn".to_owned(), unread("b")]);
+    let ended = ScriptedSampler { user_ends_before_turn: Some(0), ..ScriptedSampler::default() };
+    assert!(run_of_slow_fill(&trials, ended).samples().is_empty());
 }
 
 #[test]
