@@ -184,6 +184,20 @@ mod ring2 {
     const PLAIN_READ: &str = "--method rust/read/scalar --state warm";
 
     #[test]
+    fn decoding_that_takes_too_long_leaves_time_to_race_the_bytes() {
+        let home = Home::new();
+        if on_path("gzip").is_none() {
+            return skip("gzip is missing");
+        }
+        ProgramOutput::by(&mut home.shell("head -c 3G /dev/zero | gzip -1 > f.gz")).exits(0);
+        let methods = "--method rust/read/scalar --method rust/gzip/memchr --state warm --runs 3";
+        let json = home.readlab(format!("race f.gz {methods} --budget 2s --quiet --export-json -")).export();
+        json.measured("rust/read/scalar", "warm");
+        let reason = "it begins like a gzip and takes too long to decode: decoding it once";
+        json.ended("rust/gzip/memchr", "warm", "unavailable", reason);
+    }
+
+    #[test]
     fn a_compressed_file_is_decoded_and_a_truncated_one_is_reported_and_raced_by_its_bytes() {
         let home = Home::new();
         for form in ["zstd", "lz4", "xz", "bzip2", "snappy", "brotli"] {

@@ -153,14 +153,32 @@ mod ring2 {
     }
 
     #[test]
+    fn a_command_that_reads_the_beginning_of_a_huge_file_is_measured_in_a_short_time() {
+        let home = Home::new();
+        if make_hole(&home, 500_000_000_000).is_none() {
+            return;
+        }
+        let command = "-c 'head -c 1000000 {}' --work part";
+        let words = "--state cold --runs 3 --budget 20s --quiet --export-json -";
+        let json = home.readlab(format!("race hole {command} {words}")).export();
+        json.measured("command/head -c 1000000", "cold");
+        let target = &json["targets"][0];
+        assert!(target["digest"].is_null(), "{target}");
+        assert!(target["cautions"].to_string().contains("Only its beginning was read"), "{target}");
+    }
+
+    #[test]
     fn a_file_of_5_tb_ends_with_the_time_that_the_user_set() {
         let home = Home::new();
         if make_hole(&home, 5_000_000_000_000).is_none() {
             return;
         }
         for (words, told) in [
-            ("--budget 1s", "took longer than 1.00 s (--budget)"),
-            ("--max-time 50ms", "took longer than 500 ms (10 readings of --max-time)"),
+            ("--budget 1s", "longer than 1.00 s (--budget); race --range reads a part of it"),
+            (
+                "--max-time 50ms",
+                "longer than 500 ms (10 readings of --max-time); race --range reads a part of it",
+            ),
         ] {
             home.readlab(format!("race hole --no-progress {words}")).refuses(told);
         }

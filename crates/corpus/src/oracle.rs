@@ -36,8 +36,12 @@ pub struct Truth {
     pub archive: Option<Archive>,
     /// The answers about the files in the content, if it is a tar.
     pub tar_files: Option<Answer>,
-    /// How long the oracle took to read the target.
+    /// How long the oracle took to read the target; if it read only the beginning, how long it would
+    /// take at the same rate.
     pub wall_ns: u64,
+    /// False if the oracle read only the beginning: then the answer is only the number of bytes, and
+    /// the digest is that of the beginning.
+    pub is_whole: bool,
 }
 
 /// Computes the answers about bytes that arrive piece by piece, and their digest.
@@ -106,7 +110,8 @@ impl Truth {
     /// read the target.
     pub fn new(answer: Answer, digest: String, wall: Duration) -> Truth {
         let wall_ns = Nanos::from(wall).0;
-        Truth { answer, products: None, digest, is_text: false, archive: None, tar_files: None, wall_ns }
+        let (products, archive, tar_files) = (None, None, None);
+        Truth { answer, products, digest, is_text: false, archive, tar_files, wall_ns, is_whole: true }
     }
 }
 
@@ -136,6 +141,34 @@ pub fn truth_of_file(path: &Path) -> io::Result<Truth> {
 
 /// Reads the source that `open` returns to its end, and computes the truth about its bytes.
 pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCheck) -> io::Result<Truth> {
+    truth_until(open, check, || false)
+}
+
+/// Reads a source of this size for at most `time`, for a run that compares no answer with its bytes.
+pub fn truth_of_beginning<R: Read>(
+    open: impl FnOnce() -> io::Result<R>,
+    size_bytes: u64,
+    time: Duration,
+    check: ContinueCheck,
+) -> io::Result<Truth> {
+    let start = Instant::now();
+    let truth = truth_until(open, check, || start.elapsed() >= time)?;
+    let read_bytes = truth.answer.bytes.unwrap_or(0);
+    if read_bytes >= size_bytes {
+        return Ok(truth);
+    }
+    let wall_ns = u128::from(truth.wall_ns) * u128::from(size_bytes) / u128::from(read_bytes.max(1));
+    let wall_ns = u64::try_from(wall_ns).unwrap_or(u64::MAX);
+    let answer = Answer { bytes: Some(size_bytes), ..Answer::default() };
+    Ok(Truth { answer, tar_files: None, wall_ns, is_whole: false, ..truth })
+}
+
+/// Reads the source to its end, or until `is_enough` holds after a piece.
+fn truth_until<R: Read>(
+    open: impl FnOnce() -> io::Result<R>,
+    check: ContinueCheck,
+    is_enough: impl Fn() -> bool,
+) -> io::Result<Truth> {
     let start = Instant::now();
     let mut source = open()?;
     let mut chunk = vec![0_u8; CHUNK_BYTES];
@@ -144,7 +177,12 @@ pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCh
         check(truth.tally.sums.bytes)?;
         match source.read(&mut chunk) {
             Ok(0) => return Ok(truth.finish(start)),
-            Ok(got) => truth.take(&chunk[..got]),
+            Ok(got) => {
+                truth.take(&chunk[..got]);
+                if is_enough() {
+                    return Ok(truth.finish(start));
+                }
+            }
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
             Err(cause) => return Err(error_at_byte(truth.tally.sums.bytes, &cause)),
         }
@@ -236,6 +274,18 @@ mod tests {
         assert_eq!(found.answer.newlines, Some(newlines));
         assert_eq!(found.answer.lines, Some(newlines + 1));
         assert_eq!(found.digest, format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&content)));
+    }
+
+    #[test]
+    fn of_a_beginning_the_size_and_the_kind_are_known_and_no_answer() {
+        let content: Vec<u8> = b"a line\n".repeat(CHUNK_BYTES);
+        let size_bytes = content.len() as u64;
+        let read_for = |time| truth_of_beginning(|| Ok(&content[..]), size_bytes, time, &|_| Ok(())).unwrap();
+        let beginning = read_for(Duration::ZERO);
+        let only_size = Answer { bytes: Some(size_bytes), ..Answer::default() };
+        assert_eq!((beginning.answer, beginning.is_whole, beginning.is_text), (only_size, false, true));
+        let whole = read_for(Duration::MAX);
+        assert_eq!((whole.answer.newlines, whole.is_whole), (Some(CHUNK_BYTES as u64), true));
     }
 
     #[test]

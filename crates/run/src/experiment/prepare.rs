@@ -58,12 +58,18 @@ impl Experiment {
         targets.iter().try_for_each(|it| config.check_provable(&it.cache_control))?;
         // Hidden caches are probed before the first full reading, which would fill them.
         probe_hidden_caches(config, &mut targets, recorder);
-        let reading = FirstReading { deadline: Deadline::for_first_reading(config, begun), recorder };
+        let deadline = Deadline::for_first_reading(config, begun);
+        let uncompared_time = config.compares_no_answer().then(|| deadline.uncompared_reading_time());
+        let reading = FirstReading { deadline, uncompared_time, recorder };
         let (reads, cpu_ns) = (Instant::now(), clock::process_cpu_ns());
         let mut expected = reading.read_all_targets(&mut targets)?;
         let count = u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
         let cpu = Duration::from_nanos(clock::process_cpu_ns().saturating_sub(cpu_ns)) / count;
-        let wall = reads.elapsed() / count;
+        let elapsed = reads.elapsed();
+        // Of a file whose answer nothing is compared with, only the beginning was read.
+        let wholes = expected.iter().map(|it| Duration::from_nanos(it.truth.wall_ns)).sum::<Duration>();
+        let whole = elapsed.max(wholes);
+        let (wall, cpu) = (whole / count, cpu.mul_f64(whole.div_duration_f64(elapsed).max(1.0)));
         let planned = reading.plan(config, contenders, &mut targets, &mut expected)?;
         let PlannedRun { mut plan, rounds, reference, reference_candidates } = planned;
         planner::mark_first_named(&mut plan, &participants::requested_names(config));
@@ -298,6 +304,8 @@ impl<'a> PlanInputs<'a> {
 /// The first reading of each target, which finds the expected answers.
 struct FirstReading<'a> {
     deadline: Deadline,
+    /// The longest time of a file's reading, if the run compares nothing with its answer.
+    uncompared_time: Option<Duration>,
     recorder: &'a Recorder,
 }
 
@@ -305,7 +313,8 @@ impl FirstReading<'_> {
     fn read_all_targets(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
         let mut all = Vec::<ExpectedAnswers>::new();
         for target in targets {
-            let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
+            let expected =
+                target.read_once(all.first(), self.uncompared_time, &self.deadline, self.recorder)?;
             all.push(expected);
         }
         Ok(all)
@@ -359,8 +368,8 @@ impl FirstReading<'_> {
         let Some(archive) = planning.add_user_archive(targets, expected)? else { return Ok(planning) };
         let (target, expected) = (&mut targets[0], &mut expected[0]);
         if planning.plan()?.plan.trials.iter().any(|planned| planned.trial.decoded_format.is_some()) {
-            let unreadable_reason =
-                target.decode_once(expected, archive, &self.deadline, self.recorder).err();
+            let deadline = self.deadline.for_optional_decoding();
+            let unreadable_reason = target.decode_once(expected, archive, &deadline, self.recorder).err();
             let is_text = unreadable_reason.is_some() || expected.is_text();
             planning.add_content(target, archive, is_text, unreadable_reason);
         }

@@ -28,7 +28,7 @@ impl ArrangedTargets {
         let (mut opened, mut expected) = (Vec::new(), Vec::new());
         for target in self.targets[TargetIndex::new(0)].target.size_groups()? {
             let mut open = OpenTarget::open(ExaminedTarget { form, target }, drop_caches, false)?;
-            expected.push(open.read_once(None, deadline, recorder)?);
+            expected.push(open.read_once(None, None, deadline, recorder)?);
             opened.push(open);
         }
         let (targets, caches) = split_known_targets(opened, expected);

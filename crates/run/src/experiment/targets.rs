@@ -27,6 +27,11 @@ use readlab_targets::target::{Place, Target, dictionary};
 use std::fs;
 use std::io::{self, Read};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The caution about a file of which only the beginning was read.
+const NOT_READ_TO_END: &str = "Only its beginning was read before the race, because no answer about its bytes is \
+                               compared: its digest and the right answers are not known.";
 
 /// A target with control over its page cache.
 #[derive(Debug)]
@@ -88,10 +93,12 @@ impl OpenTarget {
 
     /// Reads the target once for the expected answers, and adds them to its facts. For an archive
     /// of a suite, the expected decoded content is the content of the suite's `first` target, so
-    /// that no decoder has to be trusted.
+    /// that no decoder has to be trusted. If `uncompared_time` is given, the run compares nothing
+    /// with the answer, and a file is read for at most this time.
     pub(super) fn read_once(
         &mut self,
         first: Option<&ExpectedAnswers>,
+        uncompared_time: Option<Duration>,
         deadline: &Deadline,
         recorder: &Recorder,
     ) -> anyhow::Result<ExpectedAnswers> {
@@ -101,15 +108,26 @@ impl OpenTarget {
             find_names_truth(walked_tree(&self.target)?, deadline)?
         } else {
             recorder.display().show_activity(&format!("reading {path} once for the right answer"));
-            let size_bytes = self.target.facts.size_bytes;
+            let (begun, size_bytes) = (Instant::now(), self.target.facts.size_bytes);
+            let is_file = matches!(self.target.place, Place::File(_));
+            let has_ranges = is_file && self.target.part.is_none();
             let check = |bytes| {
                 recorder.display().show_activity_progress(bytes, size_bytes);
-                deadline.check()
+                // Only the bytes of a whole file arrive at an even rate.
+                let checked = match uncompared_time {
+                    None if is_file => deadline.check_reading(begun.elapsed(), bytes, size_bytes),
+                    _ => deadline.check(),
+                };
+                checked.map_err(|error| if has_ranges { with_range_hint(error) } else { error })
             };
-            find_truth(&mut self.target, &check)?
+            find_truth(&mut self.target, uncompared_time, &check)?
         };
         let facts = &mut self.target.facts;
-        (facts.digest, facts.answer) = (Some(truth.digest.clone()), Some(truth.answer));
+        facts.digest = truth.is_whole.then(|| truth.digest.clone());
+        facts.answer = Some(truth.answer);
+        if !truth.is_whole {
+            facts.cautions.push(NOT_READ_TO_END.to_owned());
+        }
         facts.tar_files = truth.tar_files;
         let archive = self.form.archive.zip(first.map(|first| first.truth.clone()));
         facts.decoded = archive.as_ref().map(|(archive, content)| decoded_facts(*archive, content));
@@ -145,7 +163,11 @@ impl OpenTarget {
             Err(cause) => {
                 let is_like = expected.truth.archive == Some(archive);
                 let how = if is_like { "begins like" } else { "is named like" };
-                let reason = format!("it {how} {} and cannot be decoded: {cause}", archive.noun());
+                let (what, cause) = match deadline.timeout() {
+                    Some(timeout) => ("takes too long to decode", timeout),
+                    None => ("cannot be decoded", cause),
+                };
+                let reason = format!("it {how} {} and {what}: {cause}", archive.noun());
                 self.target.facts.cautions.push(reason.clone());
                 Err(reason)
             }
@@ -233,9 +255,24 @@ fn find_names_truth(tree: &Tree, deadline: &Deadline) -> anyhow::Result<Truth> {
     Ok(truth_of_names(folder, &|_| deadline.check())?)
 }
 
+/// Adds to a timeout of reading a file that a range of it can be raced.
+fn with_range_hint(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::TimedOut => {
+            io::Error::new(error.kind(), format!("{error}; race --range reads a part of it"))
+        }
+        _ => error,
+    }
+}
+
 /// The expected answer about a file, or about the response of a server. Reading a URL also finds
-/// its size, which servers need not declare.
-fn find_truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
+/// its size, which servers need not declare. If `uncompared_time` is given, a file is read for at
+/// most this time.
+fn find_truth(
+    target: &mut Target,
+    uncompared_time: Option<Duration>,
+    check: ContinueCheck,
+) -> anyhow::Result<Truth> {
     if let Place::Tree(tree) = &target.place {
         return truth_of_files(tree.paths()?, check).map_err(anyhow::Error::from);
     }
@@ -258,8 +295,12 @@ fn find_truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth
     }
     let Place::Web(remote) = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");
-        return oracle::truth_of(|| open_watched(file, target.part), check)
-            .with_context(|| display_path(file));
+        let open = || open_watched(file, target.part);
+        let truth = match uncompared_time {
+            Some(time) => oracle::truth_of_beginning(open, target.facts.size_bytes, time, check),
+            None => oracle::truth_of(open, check),
+        };
+        return truth.with_context(|| display_path(file));
     };
     let (start_bytes, length_bytes) =
         target.part.map_or((0, u64::MAX), |part| (part.start_bytes, part.length_bytes));

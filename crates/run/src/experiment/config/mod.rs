@@ -135,6 +135,13 @@ impl RunConfig {
         self.work.is_some_and(Work::finds_names)
     }
 
+    /// Whether nothing is compared with the right answers: commands may read a part, and locations
+    /// and ranks, which show by their answers that their content is the same, are not raced.
+    pub(super) fn compares_no_answer(&self) -> bool {
+        let is_fleet = matches!(self.user.reader_group, ReaderGroup::Ranks(_));
+        self.work.is_some_and(Work::may_read_part) && self.user.locations.is_none() && !is_fleet
+    }
+
     /// The configuration of a rank of a fleet. All ranks shuffle with the seed of rank 0. Each trial
     /// is read by each of these numbers of ranks, or by all ranks if the set is empty.
     pub fn for_rank(self, seed: u64, rank_counts: BTreeSet<u32>) -> RunConfig {
