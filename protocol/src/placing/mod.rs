@@ -1,10 +1,17 @@
 //! Checks where the path of the raced file is in a command line. It must be an argument of a
 //! program that reads it. It may nowhere be the program, because the raced file is never run. Its
-//! bytes may nowhere be the text of a program, because a file can have a name like `$(rm x)`.
+//! bytes may nowhere be the text of a program, because a file can have a name like `$(rm x)`. The
+//! same rules apply to the scripts of shells within the line, and to the commands that `xargs`,
+//! `find` and `fd` make of the names that they get.
 
+mod built;
+mod parameters;
 mod written;
 
-use crate::command_line::{PLACE, commands, has_place, is_assignment, operators};
+use crate::command_line::{LIST_PLACE, PLACE, commands, has_place, is_assignment, operators};
+use built::BuiltCommand;
+use parameters::PathVariable;
+use std::ffi::{OsStr, OsString};
 
 /// Programs that read the files among their operands and do nothing else to them. A path may safely
 /// be added after their last operand.
@@ -132,7 +139,7 @@ const WRAPPERS: [(&str, &str, usize); 48] = [
     ("cgexec", "g", 0),
     ("flock", "wE", 1),
     ("faketime", "", 1),
-    ("xargs", "ILnPdEas", 0),
+    ("xargs", "IJLRnPdEas", 0),
     ("strace", "eopsuaSPIbEOX", 0),
     ("ltrace", "eopsuanl", 0),
     ("valgrind", "", 0),
@@ -155,7 +162,7 @@ const WRAPPERS: [(&str, &str, usize); 48] = [
 ];
 
 /// Long options of the wrappers whose value is the next word.
-const LONG_OPTIONS_WITH_VALUE: [&str; 17] = [
+const LONG_OPTIONS_WITH_VALUE: [&str; 22] = [
     "--unset",
     "--chdir",
     "--adjustment",
@@ -173,6 +180,11 @@ const LONG_OPTIONS_WITH_VALUE: [&str; 17] = [
     "--init-file",
     "--require",
     "--assign",
+    "--arg-file",
+    "--delimiter",
+    "--max-args",
+    "--max-chars",
+    "--max-procs",
 ];
 
 /// Programs and shell built-ins that may run any of their words as the text of a program.
@@ -245,7 +257,7 @@ const fn interpreter(
 /// The last entry stands for any program whose name only the shell knows.
 const INTERPRETERS: [Interpreter; 15] = [
     interpreter(
-        &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"],
+        &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh"],
         "c",
         "oO",
         FirstOperand::Script,
@@ -297,9 +309,24 @@ pub enum PlacingError {
     Script(String),
     /// A shell would put the path into a program's text.
     #[error(
-        "'{0}': $1 is the raced file here, and within a script in double quotes its name would be code; write the script in single quotes: sh -c 'cat \"$1\" | wc -l' sh {{}}"
+        "'{0}': $1, or a variable that is set to it, is the raced file here, and within a script in double quotes its name would be code; write the script in single quotes: sh -c 'cat \"$1\" | wc -l' sh {{}}"
     )]
     Expanded(String),
+    /// `xargs`, `find` or `fd` would put the names of files into a program's text.
+    #[error(
+        "'{0}': {1} would put names of files into the text of a program, where they would be code; hand them over as arguments: sh -c 'wc -l \"$@\"' sh{2}"
+    )]
+    Built(String, &'static str, String),
+    /// The path is in a line with a here-document, in whose text a shell expands it.
+    #[error(
+        "'{0}': a here-document may have the file's name in its text, where it would be code; write the text to a file, and hand the name over as an argument: sh -c 'cat \"$1\" | wc -l' sh {{}}"
+    )]
+    HereDocument(String),
+    /// `perl` opens a name by its old rules, which run a name that ends in `|`.
+    #[error(
+        "'{0}': perl with -n, -p or <> runs a name that ends in |, and writes to one that begins with >, as '{1}' does; let the shell open the file: perl -ne '…' < {{}}"
+    )]
+    PerlOpen(String, String),
     /// The path would be the program.
     #[error("'{0}': the file itself would be run as a program; name the program that reads {{}}")]
     Program(String),
@@ -326,6 +353,11 @@ pub enum PlacingError {
         "'{0}': this writes to the raced file, which must stay as it is; write to another one, for example {{}}.out"
     )]
     Writes(String),
+    /// The command would write to files that are named by parts of the path.
+    #[error(
+        "'{0}': a shell splits the file's name at blanks here, and this would write to the files of that name; write it in double quotes, as \"$1\", or write {{}}"
+    )]
+    Split(String),
 }
 
 /// Completes the line with a placeholder for the path. A line without one gets it at its end, if
@@ -390,47 +422,236 @@ fn has_outside_quotes(command: &str, searched: &str) -> bool {
 /// # Errors
 /// If the path would be run or written to.
 pub fn check(line: &str) -> Result<(), PlacingError> {
-    let code = without_comment(line);
-    let words = commands(code).into_iter().map(words);
-    words
-        .filter(|words| words.iter().any(|word| has_place(word) || expands_path(word)))
-        .try_for_each(|words| Command { line, words: &words }.check())?;
-    check_standard_input(line, code)?;
-    // A shell runs commands in backquotes and parentheses within double quotes.
-    let text = code.split('"').skip(1).step_by(2);
-    let runs = |quoted: &str| has_place(quoted) && quoted.contains(['`', '(']);
-    if text.into_iter().any(runs) {
-        return Err(PlacingError::Script(line.to_owned()));
-    }
-    if written::writes_to_path(code) { Err(PlacingError::Writes(line.to_owned())) } else { Ok(()) }
+    Scope::of_line(line).check(line)
 }
 
-/// Refuses an interpreter that would read its program from the path, by a redirection or from the
-/// commands before it.
-fn check_standard_input(line: &str, code: &str) -> Result<(), PlacingError> {
-    let names_path = |text: &str| has_place(text) || expands_path(text);
-    let mut start = 0;
-    for command in commands(code) {
-        let (before, after) = (pipeline_before(&code[..start]), &code[start + command.len()..]);
-        // A character of one byte ends each command.
-        start += command.len() + 1;
-        let words = words(command);
-        let program = final_program(&words);
-        if !reads_program(program) {
-            continue;
+/// Refuses a line in which `perl` would run one of the files' names, or write to one.
+///
+/// # Errors
+/// As [`check`], and if the line has `perl` open such a name.
+pub fn check_names(line: &str, names: impl FnOnce() -> Vec<OsString>) -> Result<(), PlacingError> {
+    check(line)?;
+    if !line.contains("perl") {
+        return Ok(());
+    }
+    let Some(name) = names().into_iter().find(|name| is_run_by_perl(name)) else { return Ok(()) };
+    Scope { perl_name: Some(&name.to_string_lossy()), ..Scope::of_line(line) }.check(line)
+}
+
+/// Whether `perl` does not read the file of this name when it opens it by its old rules.
+fn is_run_by_perl(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes().trim_ascii();
+    name.ends_with(b"|") || matches!(name.first(), Some(b'|' | b'>' | b'+'))
+}
+
+/// What is known about a script while it is checked.
+struct Scope<'a> {
+    /// The line of the user, for messages.
+    line: &'a str,
+    /// The variables that the shells around the script set to the path.
+    variables: Vec<PathVariable>,
+    /// The number of scripts and substitutions around this script.
+    depth: usize,
+    /// Whether this is the script of a shell that the line starts.
+    is_script: bool,
+    /// The name of a file that `perl` would run.
+    perl_name: Option<&'a str>,
+}
+
+/// The number of scripts within each other that are checked. Lines with more are refused.
+const DEPTH_MAX: usize = 8;
+
+impl<'a> Scope<'a> {
+    fn of_line(line: &'a str) -> Scope<'a> {
+        Scope { line, variables: Vec::new(), depth: 0, is_script: false, perl_name: None }
+    }
+
+    fn check(&self, script: &str) -> Result<(), PlacingError> {
+        let script = without_comment(script);
+        let variables = parameters::variables_with_path(script, &self.variables);
+        let renamed = parameters::with_variables_renamed(script, &variables);
+        let code = renamed.as_str();
+        if !names_path(&marked(code)) {
+            return Ok(());
         }
-        let input_files = written::redirected_files(command, INPUT_REDIRECTION);
-        let command = command.trim_end();
-        // What is substituted follows the command, as in `sh <(cat {})`.
-        let is_substituted = command.ends_with('<') || command.contains("<<<") && command.ends_with('$');
-        if input_files.iter().any(|file| names_path(file))
-            || is_piped(before) && names_path(&marked(before))
-            || is_substituted && after.starts_with('(') && names_path(&marked(in_parentheses(after)))
-        {
+        if self.depth > DEPTH_MAX {
+            return Err(PlacingError::Script(self.line.to_owned()));
+        }
+        if has_here_document(code) {
+            return Err(PlacingError::HereDocument(self.line.to_owned()));
+        }
+        let placed = placed_commands(code);
+        for command in &placed {
+            let words = words(command.text);
+            if words.iter().any(|word| names_path(word)) {
+                Command { scope: self, words: &words }.check()?;
+            }
+        }
+        for command in &placed {
+            command.check_standard_input(self.line)?;
+        }
+        // A shell runs commands in backquotes and parentheses within double quotes.
+        let text = code.split('"').skip(1).step_by(2);
+        let runs = |quoted: &str| has_place(quoted) && quoted.contains(['`', '(']);
+        if text.into_iter().any(runs) {
+            return Err(PlacingError::Script(self.line.to_owned()));
+        }
+        for command in &placed {
+            let (words, output_files) =
+                (words(command.text), written::redirected_files(command.text, OUTPUT_REDIRECTION));
+            if output_files.iter().any(|file| written::is_path(file)) {
+                return Err(PlacingError::Writes(self.line.to_owned()));
+            }
+            self.check_writes(&words)?;
+            self.check_scripts(&words, &variables)?;
+            let built = built::commands_of_names(&words);
+            if !built.is_empty() && is_fed(command, &placed) {
+                self.check_built(built, &variables)?;
+            }
+        }
+        let inner = self.inner(variables, self.is_script);
+        parameters::quoted_substitutions(code).into_iter().try_for_each(|text| inner.check(text))
+    }
+
+    /// The scope of a script or of a substitution in this one.
+    fn inner(&self, variables: Vec<PathVariable>, is_script: bool) -> Scope<'a> {
+        let Scope { line, perl_name, depth, .. } = *self;
+        Scope { line, variables, depth: depth + 1, is_script, perl_name }
+    }
+
+    fn check_writes(&self, words: &[String]) -> Result<(), PlacingError> {
+        if written::writes_to_path(words) {
+            return Err(PlacingError::Writes(self.line.to_owned()));
+        }
+        if written::writes_to_part_of_path(words) {
+            return Err(PlacingError::Split(self.line.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Checks the scripts of the shells that a command starts.
+    fn check_scripts(&self, words: &[String], variables: &[PathVariable]) -> Result<(), PlacingError> {
+        let program = final_program(words);
+        let is_shell = |at: &usize| interpreter_of(program.get(*at)).is_some_and(Interpreter::is_shell);
+        let is_data = is_data_program(program_name(program.first()));
+        let is_other = interpreter_of(program.first()).is_some();
+        // An unknown program may run the shell among its words.
+        let candidates = match (is_data, is_other) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => program.len(),
+        };
+        let Some(at) = (0..candidates).find(is_shell) else { return Ok(()) };
+        let words = &program[at..];
+        let source = interpreter_of(words.first()).map_or_else(ProgramSource::default, |it| it.source(words));
+        for &at in source.texts.iter().filter(|&&at| at < words.len()) {
+            let script = parameters::with_operands(&words[at], &words[at + 1..], variables);
+            self.inner(variables.to_vec(), true).check(&script)?;
+        }
+        Ok(())
+    }
+
+    /// Checks commands that are made of the names of raced files.
+    fn check_built(
+        &self,
+        commands: Vec<BuiltCommand>,
+        variables: &[PathVariable],
+    ) -> Result<(), PlacingError> {
+        for built in commands {
+            match (Command { scope: self, words: &built.words }).check() {
+                Err(PlacingError::Script(line) | PlacingError::Expanded(line)) => {
+                    return Err(PlacingError::Built(line, built.builder, built.shown_place));
+                }
+                checked => checked?,
+            }
+            self.check_writes(&built.words)?;
+            self.check_scripts(&built.words, variables)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a command gets names of the raced files: among its words, from its standard input, from
+/// the list, or because it runs in the raced folder.
+fn is_fed(command: &PlacedCommand, all: &[PlacedCommand]) -> bool {
+    let enters_path = |command: &PlacedCommand| {
+        let words = words(command.text);
+        let is_entry = ["cd", "pushd"].contains(&program_name(final_program(&words).first()));
+        is_entry && words.iter().any(|word| names_path(word))
+    };
+    names_path(&marked(command.text))
+        || command.is_fed_by_path()
+        || all.iter().any(|command| command.text.contains(LIST_PLACE) || enters_path(command))
+}
+
+/// Whether a text has the path, by its placeholder or by a parameter of the shell.
+fn names_path(text: &str) -> bool {
+    has_place(text) || expands_path(text)
+}
+
+/// Whether a script has a here-document, which `<<` begins. In arithmetic `<<` shifts.
+fn has_here_document(script: &str) -> bool {
+    let (marked, operator) = (marked(script), [INPUT_REDIRECTION; 2].iter().collect::<String>());
+    marked.match_indices(&operator).any(|(at, _)| {
+        let (before, after) = (&marked[..at], &marked[at + operator.len()..]);
+        let is_arithmetic = before.matches("((").count() > before.matches("))").count();
+        !after.starts_with(INPUT_REDIRECTION) && !is_arithmetic
+    })
+}
+
+/// A command of a script, with what is before and after it.
+struct PlacedCommand<'a> {
+    before: &'a str,
+    text: &'a str,
+    /// The rest of the script, from the character that ends the command.
+    after: &'a str,
+}
+
+/// The commands of a script.
+fn placed_commands(script: &str) -> Vec<PlacedCommand<'_>> {
+    let mut start = 0;
+    let placed = commands(script).into_iter().map(|text| {
+        let (before, after) = (&script[..start], &script[start + text.len()..]);
+        // A character of one byte ends each command.
+        start += text.len() + 1;
+        PlacedCommand { before, text, after }
+    });
+    placed.collect()
+}
+
+impl PlacedCommand<'_> {
+    /// Refuses an interpreter that would read its program from the path, by a redirection or from
+    /// the commands before it.
+    fn check_standard_input(&self, line: &str) -> Result<(), PlacingError> {
+        let words = words(self.text);
+        if reads_program(final_program(&words)) && self.is_fed_by_path() {
             return Err(PlacingError::Program(line.to_owned()));
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Whether the command gets the path, or what a command with the path prints, from a
+    /// redirection, a pipe or a substitution.
+    fn is_fed_by_path(&self) -> bool {
+        let input_files = written::redirected_files(self.text, INPUT_REDIRECTION);
+        let text = self.text.trim_end();
+        // What is substituted follows the command, as in `sh <(cat {})`.
+        let is_substituted = text.ends_with('<') || text.contains("<<<") && text.ends_with('$');
+        let is_path_piped = || {
+            let pipeline = pipeline_before(self.before);
+            is_piped(pipeline) && names_path(&marked(pipeline))
+        };
+        input_files.iter().any(|file| names_path(file))
+            || is_piped(self.before) && is_path_piped()
+            || is_substituted
+                && self.after.starts_with('(')
+                && names_path(&marked(in_parentheses(self.after)))
+    }
+
+    /// Whether the output of the commands after it becomes part of its last word.
+    fn is_before_substitution(&self) -> bool {
+        self.text.ends_with('$') && self.after.starts_with('(')
+    }
 }
 
 /// Whether a command runs what it reads from standard input.
@@ -496,7 +717,7 @@ fn in_parentheses(text: &str) -> &str {
 
 /// One command of a line.
 struct Command<'a> {
-    line: &'a str,
+    scope: &'a Scope<'a>,
     words: &'a [String],
 }
 
@@ -506,34 +727,32 @@ impl Command<'_> {
         self.check_program(words)?;
         self.check_own_places()?;
         let (name, operands) = (program_name(words.first()), words.get(1..).unwrap_or_default());
-        if READERS.contains(&name) || DATA_PROGRAMS.contains(&name) {
-            let runs = |pair: &[String]| {
-                is_option_to_run(pair.first()) && (has_place(&pair[1]) || expands_path(&pair[1]))
-            };
+        if is_data_program(name) {
+            let runs = |pair: &[String]| is_option_to_run(pair.first()) && names_path(&pair[1]);
             let is_run = operands.windows(2).any(runs);
-            return if is_run { Err(PlacingError::Program(self.line.to_owned())) } else { Ok(()) };
+            return if is_run { Err(PlacingError::Program(self.scope.line.to_owned())) } else { Ok(()) };
         }
         let evaluates = EVALUATORS.contains(&name) || splits_text(self.words);
         let interpreter = interpreter_of(words.first());
         let source = interpreter.map_or_else(ProgramSource::default, |it| it.source(words));
         for (at, word) in words.iter().enumerate().filter(|(_, word)| has_place(word)) {
             if evaluates || source.texts.contains(&at) || !is_file_name(word) {
-                return Err(PlacingError::Script(self.line.to_owned()));
+                return Err(PlacingError::Script(self.scope.line.to_owned()));
             }
         }
         for (at, _) in words.iter().enumerate().filter(|(_, word)| expands_path(word)) {
             if evaluates || source.texts.contains(&at) {
-                return Err(PlacingError::Expanded(self.line.to_owned()));
+                return Err(PlacingError::Expanded(self.scope.line.to_owned()));
             }
         }
         let sourced = operands.first().filter(|_| SOURCING.contains(&name));
         let mut scripts = source.scripts.iter().filter_map(|&at| words.get(at)).chain(sourced);
-        if scripts.any(|word| has_place(word) || expands_path(word)) {
-            return Err(PlacingError::Program(self.line.to_owned()));
+        if scripts.any(|word| names_path(word)) {
+            return Err(PlacingError::Program(self.scope.line.to_owned()));
         }
         // An unknown program may run the program among its words.
         if interpreter.is_some() {
-            return Ok(());
+            return self.check_perl(words, &source);
         }
         let inner = |&at: &usize| {
             let word = &operands[at];
@@ -549,26 +768,46 @@ impl Command<'_> {
     /// Refuses the path where an operand of an unknown program may be a program that runs it. A name
     /// that neither an option nor the path follows is data.
     fn check_inner(&self, words: &[String]) -> Result<(), PlacingError> {
-        let checked = Command { line: self.line, words }.check();
+        let checked = Command { scope: self.scope, words }.check();
         match words {
+            // The user says in a script of his own that the name is data.
             [name, path, ..]
-                if is_named_interpreter(Some(name)) && (has_place(path) || expands_path(path)) =>
+                if self.scope.is_script && is_named_interpreter(Some(name)) && names_path(path) =>
             {
-                checked.map_err(|_| PlacingError::Interpreter(self.line.to_owned(), name.clone()))
+                Ok(())
+            }
+            [name, path, ..] if is_named_interpreter(Some(name)) && names_path(path) => {
+                checked.map_err(|_| PlacingError::Interpreter(self.scope.line.to_owned(), name.clone()))
             }
             [name, next, ..] if is_named_interpreter(Some(name)) && !next.starts_with(['-', '+']) => Ok(()),
             _ => checked,
         }
     }
 
+    /// Refuses a name that `perl` would run, among the files that it opens by its old rules.
+    fn check_perl(&self, words: &[String], source: &ProgramSource) -> Result<(), PlacingError> {
+        let is_perl = interpreter_of(words.first()).is_some_and(|it| it.names.contains(&"perl"));
+        let Some(name) = self.scope.perl_name.filter(|_| is_perl) else { return Ok(()) };
+        let loops = |word: &String| {
+            let letters = word.strip_prefix('-').unwrap_or_default();
+            letters.chars().take_while(|&c| !"eEIMmiFxDCV-".contains(c)).any(|c| c == 'n' || c == 'p')
+        };
+        let mut texts = source.texts.iter().filter_map(|&at| words.get(at));
+        let opens_names = words.iter().any(loops) || texts.any(|text| text.contains("<>"));
+        if opens_names && words[1..].iter().any(|word| names_path(word)) {
+            return Err(PlacingError::PerlOpen(self.scope.line.to_owned(), name.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Refuses the path as the program, also where the words before it may vanish.
     fn check_program(&self, words: &[String]) -> Result<(), PlacingError> {
-        let is_path = |word: &String| has_place(word) || is_path_parameter(word);
-        match words.iter().find(|word| !may_vanish(word)) {
+        let is_path = |word: &String| names_path(word);
+        match words.iter().find(|word| is_path(word) || !may_vanish(word)) {
             Some(word) if words.first() == Some(word) && is_path(word) => {
-                Err(PlacingError::Program(self.line.to_owned()))
+                Err(PlacingError::Program(self.scope.line.to_owned()))
             }
-            Some(word) if is_path(word) => Err(PlacingError::Vanishing(self.line.to_owned())),
+            Some(word) if is_path(word) => Err(PlacingError::Vanishing(self.scope.line.to_owned())),
             _ => Ok(()),
         }
     }
@@ -577,8 +816,8 @@ impl Command<'_> {
     fn check_own_places(&self) -> Result<(), PlacingError> {
         for (at, word) in self.words.iter().enumerate() {
             let begins = |(of, program): (usize, &String)| match program_name(Some(program)) {
-                "find" => ["-exec", "-execdir", "-ok", "-okdir"].contains(&word.as_str()),
-                "fd" | "fdfind" => ["-x", "-X", "--exec", "--exec-batch"].contains(&word.as_str()),
+                "find" => built::FIND_OPTIONS.contains(&word.as_str()),
+                "fd" | "fdfind" => built::FD_OPTIONS.contains(&word.as_str()),
                 "xargs" => {
                     let is_own = self.words[of + 1..at].iter().all(|word| word.starts_with('-'));
                     is_own && ["-I", "-i", "--replace"].iter().any(|option| word.starts_with(option))
@@ -587,7 +826,7 @@ impl Command<'_> {
             };
             let begins = self.words[..at].iter().enumerate().any(begins);
             if begins && self.words[at..].iter().any(|word| has_place(word)) {
-                return Err(PlacingError::OfAnother(self.line.to_owned(), word.replace(PLACE, "")));
+                return Err(PlacingError::OfAnother(self.scope.line.to_owned(), word.replace(PLACE, "")));
             }
         }
         Ok(())
@@ -709,6 +948,11 @@ fn is_standard_input(file: &str) -> bool {
 /// Splits a command into words like a shell, without the assignments before the program and without
 /// redirections. Characters that a shell would expand are marked.
 fn words(command: &str) -> Vec<String> {
+    all_words(command).into_iter().skip_while(|word| is_assignment(word)).collect()
+}
+
+/// The words of a command, with the assignments before the program.
+fn all_words(command: &str) -> Vec<String> {
     let marked = marked(command);
     let split = shell_words::split(&marked).unwrap_or_else(|_| vec![marked.clone()]);
     let (mut words, mut is_file): (Vec<String>, bool) = (Vec::new(), false);
@@ -717,9 +961,7 @@ fn words(command: &str) -> Vec<String> {
             continue;
         }
         let Some((before, after)) = word.split_once([INPUT_REDIRECTION, OUTPUT_REDIRECTION]) else {
-            if !words.is_empty() || !is_assignment(&word) {
-                words.push(word);
-            }
+            words.push(word);
             continue;
         };
         is_file = after.trim_start_matches([INPUT_REDIRECTION, OUTPUT_REDIRECTION, '&', '|']).is_empty();
@@ -762,27 +1004,34 @@ fn marked(command: &str) -> String {
 
 /// The words of the program that a command finally runs, after its wrappers.
 fn final_program(mut words: &[String]) -> &[String] {
-    loop {
-        let Some(wrapper) = WRAPPERS.iter().find(|it| it.0 == program_name(words.first())) else {
-            return words;
-        };
-        let (_, valued, operands) = *wrapper;
-        let mut at = 1;
-        while let Some(option) = words.get(at).filter(|word| word.starts_with('-')) {
-            at += 1;
-            if option == "--" {
-                break;
-            }
-            let has_value = option.starts_with("--") && LONG_OPTIONS_WITH_VALUE.contains(&option.as_str())
-                || !option.starts_with("--") && option.len() > 1 && option.ends_with(|c| valued.contains(c));
-            at += usize::from(has_value);
-        }
-        at += operands;
-        while words.get(at).is_some_and(|word| is_assignment(word)) {
-            at += 1;
-        }
-        words = words.get(at..).unwrap_or_default();
+    while let Some(program) = wrapped_program(words) {
+        words = program;
     }
+    words
+}
+
+/// The words of the program that a wrapper runs; `None` if the first word is no wrapper.
+fn wrapped_program(words: &[String]) -> Option<&[String]> {
+    let (_, valued, operands) = *WRAPPERS.iter().find(|it| it.0 == program_name(words.first()))?;
+    let mut at = 1;
+    while let Some(option) = words.get(at).filter(|word| word.starts_with('-')) {
+        at += 1;
+        if option == "--" {
+            break;
+        }
+        let has_value = if option.starts_with("--") {
+            LONG_OPTIONS_WITH_VALUE.contains(&option.as_str())
+        } else {
+            // The rest of the word is the value of the first letter that has one.
+            option[1..].find(|c: char| valued.contains(c)).is_some_and(|letter| letter + 2 == option.len())
+        };
+        at += usize::from(has_value);
+    }
+    at += operands;
+    while words.get(at).is_some_and(|word| is_assignment(word)) {
+        at += 1;
+    }
+    Some(words.get(at..).unwrap_or_default())
 }
 
 /// The name of a program without its folder.
@@ -799,6 +1048,11 @@ fn interpreter_of(word: Option<&String>) -> Option<&'static Interpreter> {
     }
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     INTERPRETERS.iter().find(|it| it.names.contains(&name))
+}
+
+/// Whether all words of a program are data.
+fn is_data_program(name: &str) -> bool {
+    READERS.contains(&name) || DATA_PROGRAMS.contains(&name)
 }
 
 /// Whether a word is the name of an interpreter in the table.
@@ -833,25 +1087,36 @@ fn may_vanish(word: &str) -> bool {
     rest.is_empty() && !word.is_empty()
 }
 
-/// Whether a word is the shell's parameter for the path, such as `$1`.
-fn is_path_parameter(word: &str) -> bool {
-    let name = word.strip_prefix([EXPANSION, QUOTED_EXPANSION]).unwrap_or_default();
-    ["1", "@", "*"].contains(&name.trim_start_matches('{').trim_end_matches('}'))
+/// The rest of a word that begins with the shell's parameter for the path, such as `$1`.
+fn after_path_parameter(word: &str) -> Option<&str> {
+    let parameter = word.strip_prefix([EXPANSION, QUOTED_EXPANSION])?;
+    let Some(braced) = parameter.strip_prefix('{') else { return parameter.strip_prefix(['1', '@', '*']) };
+    let (operation, rest) = braced.strip_prefix(['1', '@', '*'])?.split_once('}')?;
+    // `${1:?}` is the path, and `${1%.gz}` another name.
+    (operation.is_empty() || operation.starts_with([':', '-', '?'])).then_some(rest)
 }
 
 /// Whether the shell that runs the line puts the path into a word, as by `$1` in double quotes.
 fn expands_path(word: &str) -> bool {
-    word.split([EXPANSION, QUOTED_EXPANSION]).skip(1).any(|parameter| {
-        let (name, is_braced) = parameter.strip_prefix('{').map_or((parameter, false), |name| (name, true));
-        let after = name.strip_prefix(['1', '@', '*']);
-        after.is_some_and(|after| !is_braced || !after.starts_with(|c: char| c.is_ascii_digit()))
-    })
+    word.split([EXPANSION, QUOTED_EXPANSION]).skip(1).any(is_path_parameter)
+}
+
+/// Whether a shell puts the path into a word and splits it at blanks.
+fn splits_path(word: &str) -> bool {
+    word.split(EXPANSION).skip(1).any(is_path_parameter)
+}
+
+/// Whether a text begins with the name of the shell's parameter for the path.
+fn is_path_parameter(text: &str) -> bool {
+    let (name, is_braced) = text.strip_prefix('{').map_or((text, false), |name| (name, true));
+    let after = name.strip_prefix(['1', '@', '*']);
+    after.is_some_and(|after| !is_braced || !after.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Whether a word is plainly the name of a file: the placeholder alone, or behind a folder or the
 /// name of an option, or before an extension or the rest of a path.
 fn is_file_name(word: &str) -> bool {
-    let word = word.replace(crate::command_line::LIST_PLACE, PLACE);
+    let word = word.replace(LIST_PLACE, PLACE);
     let parts: Vec<&str> = word.split(PLACE).collect();
     let [first, between @ .., last] = parts.as_slice() else { return true };
     let is_plain = |part: &str| {
@@ -1022,6 +1287,34 @@ mod tests {
             "ruby -c {}",
             "awk '+$3' {}",
             "if grep -q x {}; then wc -l {}; fi",
+            // A variable that has the path is an argument.
+            "for f in {}; do wc -l \"$f\"; done",
+            "for f in {}/*.log; do wc -l \"$f\"; done",
+            "while read -r f; do wc -l \"$f\"; done < {list}",
+            "f={}; wc -l \"$f\" \"${f%.gz}\"",
+            "f={}; sh -c 'wc -l \"$1\"' sh \"$f\"",
+            "f={}; out=\"$f.out\"; sort \"$f\" > \"$out\"",
+            "f=$(realpath {}); wc -l \"$f\"",
+            "n=$(cat {} | wc -l); awk \"BEGIN{print $n}\"",
+            "for x in 1 2; do sh -c \"echo $x\"; done; wc -l {}",
+            "x=$((1<<2)); head -n $x {}",
+            // A script that the path is handed over to.
+            "sh -c 'cat \"$0\" | wc -l' {}",
+            "sh -c 'wc -l < \"$1\"; wc -c \"$2\"' sh {} {}",
+            "sh -c 'n=\"$(wc -l < \"$1\")\"; echo \"$n\"' sh {}",
+            "sh -c 'exec \"$@\"' sh wc -l {}",
+            "sh -c '\"$1\" -l \"$2\"' sh wc {}",
+            "sh -c 'eval \"$1\"; wc -l \"$2\"' sh X=1 {}",
+            "sh -c 'eval \"$1\"' sh 'echo 3'; wc -l {}",
+            "sh -c 'rm -f \"$1\"; touch \"$1\"' sh {}.seen",
+            "sh -c 'awk \"{print \\$1}\" \"$1\"' sh {}",
+            // The names that a program puts into a command are arguments.
+            "xargs -0 -I% sh -c 'wc -l \"$1\"' sh % < {list}",
+            "xargs -0 -n 1 -P 4 wc -l < {list}",
+            "find {} -type f -print0 | xargs -0 wc -l",
+            "find {} -type f -exec sh -c 'wc -l \"$1\"' sh \\{\\} \\;",
+            "fd . {} -x wc -l",
+            "wc -l {}; ls made | xargs rm -f",
         ] {
             assert_eq!(check(line), Ok(()), "{line}");
             assert_eq!(completed(line).as_deref(), Ok(line));
@@ -1084,6 +1377,18 @@ mod tests {
             "ssh host cat \"$1\"",
             "perl -ne \"print '$1'\" {}",
             "sed \"s/$1//\" x",
+            "f={}; sh -c \"wc -l $f\"",
+            "f={}; g=${f%.gz}; eval wc -l \"$g\"",
+            "for f in {}; do eval \"wc -l $f\"; done",
+            "for f in $(find {} -type f); do sh -c \"wc -l $f\"; done",
+            "while read -r f; do sh -c \"wc -l $f\"; done < {list}",
+            "find {} | while IFS= read -r f; do eval wc -l $f; done",
+            "set -- x {}; eval wc -l $2",
+            "f={} sh -c 'eval wc -l $f'",
+            "sh -c 'sh -c \"cat $1\"' sh {}",
+            "sh -c 'eval wc -l $1' sh {}",
+            "sh -c 'for f; do eval wc -l $f; done' sh {}",
+            "sh -c 'echo \"$(eval wc -l $1)\"' sh {}",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Expanded(_))), "{line}: {:?}", check(line));
         }
@@ -1186,6 +1491,31 @@ mod tests {
             "cat \"$1\" | perl",
             "printf 'wc -l %s' {} | sh",
             "/lib64/ld-linux-x86-64.so.2 {}",
+            "csh {}",
+            "tcsh -f {}",
+            "$1 x",
+            "exec $1",
+            "\"${1:?}\" x",
+            "f={}; \"$f\"",
+            "for f in {}; do sh \"$f\"; done",
+            "while read -r f; do . \"$f\"; done < {list}",
+            "sh -c '\"$1\"' sh {}",
+            "sh -c 'exec \"$1\"' sh {}",
+            "sh -c '\"$@\"' sh {}",
+            "sh -c '\"$@\"' sh sh {}",
+            "sh -c '\"$1\" \"$2\"' sh sh {}",
+            "sh -c 'shift; \"$1\"' sh x {}",
+            "sh -c 'sh \"$1\"' sh {}",
+            "sh -c '. \"$1\"' sh {}",
+            "sh -c 'cat \"$1\" | sh' sh {}",
+            "sh -c 'echo \"$(sh \"$1\")\"' sh {}",
+            "sh -c '`\"$1\"`' sh {}",
+            "sh -c '\"$0\"' {}",
+            "sh -c 'set -- \"$1\"; \"$2\"' sh {}",
+            "nice my-wrapper sh -c '\"$1\"' sh {}",
+            "xargs -0 -I% % < {list}",
+            "xargs -0 env < {list}",
+            "find {} -type f -exec \\{\\} \\;",
             "rg --pre {} x",
             "rg --pre \"$1\" x {}",
             "$(cat x) {}",
@@ -1227,6 +1557,63 @@ mod tests {
             said.ends_with("also behind -exec, which has a {} of its own; write that one as \\{\\}"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn names_that_a_program_puts_into_a_script_are_refused_with_the_form_that_works() {
+        for (line, way_out) in [
+            ("xargs -0 -I% sh -c 'wc -l %' < {list}", "sh -c 'wc -l \"$@\"' sh %"),
+            ("xargs -0I % sh -c 'wc -l %' < {list}", "sh -c 'wc -l \"$@\"' sh %"),
+            ("xargs -0 --max-procs 4 --replace=% sh -c 'wc -l %' < {list}", "sh -c 'wc -l \"$@\"' sh %"),
+            ("find {} -type f | xargs -I% sh -c 'wc -l %'", "sh -c 'wc -l \"$@\"' sh %"),
+            ("cd {} && ls | nice xargs -I% perl -e 'open F, \"%\"'", "sh -c 'wc -l \"$@\"' sh %"),
+            ("xargs -0 sh -c < {list}", "sh -c 'wc -l \"$@\"' sh"),
+            ("xargs -0 -a {list} awk", "sh -c 'wc -l \"$@\"' sh"),
+            ("find {} -exec sh -c wc\\ \\{\\} \\;", "sh -c 'wc -l \"$@\"' sh \\{\\}"),
+            ("fd . {} -x sh -c", "sh -c 'wc -l \"$@\"' sh \\{\\}"),
+        ] {
+            let error = check(line).unwrap_err();
+            assert!(matches!(error, PlacingError::Built(..)), "{line}: {error:?}");
+            assert!(error.to_string().ends_with(&format!("as arguments: {way_out}")), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_here_document_is_refused_where_the_line_has_the_path() {
+        for line in ["sh <<E\ntouch {}.x\nE", "cat <<E | sh\n$1\nE", "sh -c 'sh <<E\nwc $1\nE' sh {}"] {
+            assert!(matches!(check(line), Err(PlacingError::HereDocument(_))), "{line}: {:?}", check(line));
+        }
+        assert_eq!(check("cat > made <<E\nx\nE"), Ok(()));
+    }
+
+    #[test]
+    fn a_name_that_perl_would_run_is_refused_only_where_perl_opens_it() {
+        let checked = |line: &str, name: &str| check_names(line, || vec!["x".into(), name.into()]);
+        for line in [
+            "perl -ne 'END{print $.}' {}",
+            "perl -0777 -lpe 1 {}",
+            "perl -e 'print while <>' x {}",
+            "sh -c 'perl -ne 1 \"$1\"' sh {}",
+            "xargs -0 perl -ne 1 < {list}",
+            "find {} -exec perl -ne 1 \\{\\} +",
+        ] {
+            for name in ["x;touch PWNED|", " |touch PWNED", ">x", "a|\n"] {
+                let refused = matches!(checked(line, name), Err(PlacingError::PerlOpen(..)));
+                assert!(refused, "{line}, {name}: {:?}", checked(line, name));
+            }
+            assert_eq!(checked(line, "/folder/a|b > c"), Ok(()), "{line}");
+        }
+        for line in ["perl -ne 1 < {}", "perl -e 'open F, \"<\", shift' {}", "grep -c perl {}"] {
+            assert_eq!(checked(line, "x;touch PWNED|"), Ok(()), "{line}");
+        }
+    }
+
+    #[test]
+    fn scripts_within_each_other_are_checked_to_a_limit() {
+        for (depth, is_accepted) in [(1, true), (DEPTH_MAX, true), (DEPTH_MAX + 1, false), (100, false)] {
+            let nested = format!("{}wc $1{}", "echo \"$(".repeat(depth), ")\"".repeat(depth));
+            assert_eq!(check(&nested).is_ok(), is_accepted, "{depth}: {:?}", check(&nested));
+        }
     }
 
     #[test]

@@ -3,21 +3,43 @@
 //! file is unchanged after every reading.
 
 use super::{
-    INPUT_REDIRECTION, OUTPUT_REDIRECTION, final_program, interpreter_of, is_path_parameter, marked,
-    program_name, words,
+    INPUT_REDIRECTION, OUTPUT_REDIRECTION, after_path_parameter, final_program, marked, program_name,
+    splits_path, wrapped_program,
 };
-use crate::command_line::{LIST_PLACE, PLACE, commands};
+use crate::command_line::{LIST_PLACE, PLACE};
+
+/// Whether a word is something that a program may not write to.
+type WordTest = fn(&str) -> bool;
 
 /// Programs that write to, rename or remove all their operands.
-const WRITERS: [&str; 11] =
-    ["tee", "truncate", "rm", "rmdir", "unlink", "shred", "touch", "chmod", "chown", "chgrp", "mv"];
+const WRITERS: [&str; 12] =
+    ["tee", "sponge", "truncate", "rm", "rmdir", "unlink", "shred", "touch", "chmod", "chown", "chgrp", "mv"];
 
 /// Programs that write to their last operand.
 const COPIERS: [&str; 5] = ["cp", "install", "ln", "link", "rsync"];
 
+/// Those of the copiers that write to the value of `-t` instead if they have it.
+const COPIERS_TO_TARGET: [&str; 3] = ["cp", "install", "ln"];
+
+/// Programs with an option for the file of their output, and its letter.
+const OUTPUT_LETTERS: [(&str, char); 9] = [
+    ("sort", 'o'),
+    ("zstd", 'o'),
+    ("unzstd", 'o'),
+    ("brotli", 'o'),
+    ("curl", 'o'),
+    ("wget", 'O'),
+    ("time", 'o'),
+    ("strace", 'o'),
+    ("ltrace", 'o'),
+];
+
+/// Long options for the file of a program's output.
+const OUTPUT_WORDS: [&str; 2] = ["--output", "--output-document"];
+
 /// Programs that replace their operands by another file, unless their options contain one of the
 /// letters in [`KEEP_LETTERS`].
-const PACKERS: [&str; 14] = [
+const PACKERS: [&str; 15] = [
     "gzip",
     "gunzip",
     "pigz",
@@ -32,30 +54,38 @@ const PACKERS: [&str; 14] = [
     "unlzma",
     "compress",
     "uncompress",
+    "lzip",
 ];
+
+/// Programs that remove their operands with `--rm`, or `brotli` with `-j`.
+const REMOVING_PACKERS: [&str; 6] = ["zstd", "zstdmt", "unzstd", "lz4", "unlz4", "brotli"];
 
 /// Letters of options with which the packers keep the file: to standard output, keep, test, list.
 const KEEP_LETTERS: &str = "cktlhV";
+
+/// Letters of options of the packers after which the rest of a word is a value.
+const VALUE_LETTERS: &str = "bpBFCMSTIJ";
 
 /// Long options with which the packers keep the file.
 const KEEP_WORDS: [&str; 8] =
     ["--stdout", "--to-stdout", "--keep", "--test", "--list", "--help", "--version", "--robot"];
 
-/// Whether a line would write to the path.
-pub(super) fn writes_to_path(line: &str) -> bool {
-    commands(line).into_iter().any(|command| {
-        let (words, output_files) = (words(command), redirected_files(command, OUTPUT_REDIRECTION));
-        let program = final_program(&words);
-        let is_written = |word: &String| is_path(word);
-        output_files.iter().any(is_written) || is_operand_written(program) || is_written_in_script(program)
-    })
+/// Whether a command would write to the path among the operands of its program or of a wrapper.
+pub(super) fn writes_to_path(words: &[String]) -> bool {
+    writes(words, is_path)
+}
+
+/// Whether a command would write to a word that a shell makes of the path by splitting it at blanks.
+pub(super) fn writes_to_part_of_path(words: &[String]) -> bool {
+    writes(words, splits_path)
 }
 
 /// Whether a word is the path or a file below it, by its placeholder or by the shell's parameter.
-fn is_path(word: &str) -> bool {
-    let below =
-        |place: &str| word.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    below(PLACE) || below(LIST_PLACE) || is_path_parameter(word)
+/// A pattern behind the path matches the path itself.
+pub(super) fn is_path(word: &str) -> bool {
+    let below = |place: &str| word.strip_prefix(place);
+    let rest = below(PLACE).or_else(|| below(LIST_PLACE)).or_else(|| after_path_parameter(word));
+    rest.is_some_and(|rest| rest.starts_with('/') || rest.chars().all(|c| "*?[]".contains(c)))
 }
 
 /// The files of a command's redirections of this direction.
@@ -82,35 +112,78 @@ pub(super) fn redirected_files(command: &str, direction: char) -> Vec<String> {
     files
 }
 
-/// Whether a program writes to the path among its operands.
-fn is_operand_written(words: &[String]) -> bool {
+fn writes(mut words: &[String], is_written: WordTest) -> bool {
+    while let Some(program) = wrapped_program(words) {
+        if is_output(&words[..words.len() - program.len()], is_written) {
+            return true;
+        }
+        words = program;
+    }
+    is_output(words, is_written) || is_operand_written(words, is_written)
+}
+
+/// Whether a program writes to one of its operands for which the test holds.
+fn is_operand_written(words: &[String], is_written: WordTest) -> bool {
     let Some((first, operands)) = words.split_first() else { return false };
     let has = |test: &dyn Fn(&str) -> bool| operands.iter().any(|word| test(word));
-    let is_operand = has(&is_path);
+    let is_operand = has(&is_written);
     match program_name(Some(first)) {
-        "dd" => has(&|word| word.strip_prefix("of=").is_some_and(is_path)),
-        "sort" => is_output_of_sort(operands),
+        "dd" => has(&|word| word.strip_prefix("of=").is_some_and(is_written)),
+        "uniq" => second_file_of_uniq(operands).is_some_and(is_written),
+        "find" => is_operand && has(&|word| word == "-delete"),
         "sed" | "gsed" => is_operand && has(&|word| edits_in_place(word, "efls")),
         "perl" | "ruby" => is_operand && has(&|word| edits_in_place(word, "eEIMmrF")),
         name if WRITERS.contains(&name) => is_operand,
-        name if COPIERS.contains(&name) => {
-            operands.len() > 1 && operands.last().is_some_and(|it| is_path(it))
-        }
+        name if COPIERS.contains(&name) => destination(name, operands).is_some_and(is_written),
         name if PACKERS.contains(&name) => is_operand && !has(&keeps_file),
+        name if REMOVING_PACKERS.contains(&name) => {
+            let removes = |word: &str| word == "--rm" || name == "brotli" && has_letter(word, "j");
+            is_operand && has(&removes)
+        }
         _ => false,
     }
 }
 
-/// Whether the option `-o` of `sort` names the path.
-fn is_output_of_sort(operands: &[String]) -> bool {
-    let joined = |word: &String| {
-        ["-o", "--output="].iter().any(|option| word.strip_prefix(option).is_some_and(is_path))
+/// Whether an option of a program names its output, and the test holds for this file.
+fn is_output(words: &[String], is_written: WordTest) -> bool {
+    let name = program_name(words.first());
+    let Some((_, letter)) = OUTPUT_LETTERS.iter().find(|(program, _)| *program == name) else {
+        return false;
+    };
+    let short = format!("-{letter}");
+    let value = |word: &str| {
+        let long = OUTPUT_WORDS.iter().find_map(|option| word.strip_prefix(*option)?.strip_prefix('='));
+        long.or_else(|| word.strip_prefix(&short)).is_some_and(is_written)
     };
     let apart = |pair: &[String]| {
-        let is_option = pair[0] == "--output" || pair[0].ends_with('o') && is_letters(&pair[0]);
-        is_option && is_path(&pair[1])
+        let is_option =
+            OUTPUT_WORDS.contains(&pair[0].as_str()) || pair[0].ends_with(*letter) && is_letters(&pair[0]);
+        is_option && is_written(&pair[1])
     };
-    operands.iter().any(joined) || operands.windows(2).any(apart)
+    words.iter().any(|word| value(word)) || words.windows(2).any(apart)
+}
+
+/// The file to which `uniq` writes: its second operand.
+fn second_file_of_uniq(operands: &[String]) -> Option<&str> {
+    let mut is_value = false;
+    let mut files = operands.iter().map(String::as_str).filter(|word| {
+        let is_file = !std::mem::take(&mut is_value) && (!word.starts_with('-') || *word == "-");
+        is_value = ["-f", "-s", "-w"].contains(word);
+        is_file
+    });
+    files.nth(1)
+}
+
+/// Where a copier writes to.
+fn destination<'a>(name: &str, operands: &'a [String]) -> Option<&'a str> {
+    let apart = |pair: &'a [String]| {
+        let is_option = pair[0] == "--target-directory" || pair[0].ends_with('t') && is_letters(&pair[0]);
+        is_option.then_some(pair[1].as_str())
+    };
+    let joined = |word: &'a String| word.strip_prefix("--target-directory=");
+    let target = || operands.windows(2).find_map(apart).or_else(|| operands.iter().find_map(joined));
+    let target = COPIERS_TO_TARGET.contains(&name).then(target).flatten();
+    target.or_else(|| operands.last().filter(|_| operands.len() > 1).map(String::as_str))
 }
 
 /// Whether a word is an option of `sed` or `perl` that edits files in place. `valued` are the
@@ -124,22 +197,18 @@ fn edits_in_place(word: &str, valued: &str) -> bool {
 
 /// Whether a word is an option with which a packer keeps the file.
 fn keeps_file(word: &str) -> bool {
-    KEEP_WORDS.contains(&word)
-        || is_letters(word) && word[1..].chars().any(|letter| KEEP_LETTERS.contains(letter))
+    KEEP_WORDS.contains(&word) || has_letter(word, KEEP_LETTERS)
+}
+
+/// Whether a word has one of these letters of options.
+fn has_letter(word: &str, letters: &str) -> bool {
+    is_letters(word)
+        && word[1..].chars().take_while(|&c| !VALUE_LETTERS.contains(c)).any(|c| letters.contains(c))
 }
 
 /// Whether a word is a `-` followed by letters of options.
 fn is_letters(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|it| !it.is_empty() && it.chars().all(char::is_alphanumeric))
-}
-
-/// Whether a shell that gets the path as an argument writes to it in its script.
-fn is_written_in_script(words: &[String]) -> bool {
-    let Some(shell) = interpreter_of(words.first()).filter(|it| it.is_shell()) else { return false };
-    let texts = shell.source(words).texts;
-    let is_handed_over = words.iter().enumerate().any(|(at, word)| !texts.contains(&at) && is_path(word));
-    let mut scripts = texts.iter().filter_map(|&at| words.get(at));
-    is_handed_over && scripts.any(|script| writes_to_path(script))
 }
 
 #[cfg(test)]
@@ -182,8 +251,51 @@ mod tests {
             "sh -c 'sort \"$1\" > \"$1\"' sh {}",
             "bash -c 'wc -l \"$1\"; rm \"$1\"' sh {}",
             "wc -l {}; touch {}",
+            "f={}; sort $f > \"$f\"",
+            "for f in {}/*; do rm -f \"$f\"; done",
+            "while read -r f; do gzip \"$f\"; done < {list}",
+            "f={} sh -c 'rm \"$f\"'",
+            "sh -c 'sort \"$0\" > \"$0\"' {}",
+            "sh -c 'for f; do rm \"$f\"; done' sh {}",
+            "rm -f {}*",
+            "rm -f \"$1\"*",
+            "touch \"$1/x\"",
+            "xargs -0 rm < {list}",
+            "find {} -type f | xargs -I% mv % x",
+            "find {} -delete",
+            "find {} -exec rm \\{\\} +",
+            "sort {} | sponge {}",
+            "zstd --rm {}",
+            "lz4 --rm {} x",
+            "brotli -j {}",
+            "lzip {}",
+            "pigz -b128k {}",
+            "uniq x {}",
+            "uniq -f 1 -c x {}",
+            "time -o {} wc x",
+            "strace -fo {} wc x",
+            "curl -so {} x",
+            "wget -O {} x",
+            "cp -t {} x",
+            "ln --target-directory={} x",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Writes(_))), "{line}: {:?}", check(line));
+        }
+    }
+
+    #[test]
+    fn a_write_to_words_of_the_path_is_refused() {
+        for line in [
+            "rm -f $1.tmp",
+            "f={}; rm $f.tmp",
+            "sh -c 'rm -f $1.tmp' sh {}",
+            "cp x $1.copy",
+            "sort -o $1.out x",
+        ] {
+            assert!(matches!(check(line), Err(PlacingError::Split(_))), "{line}: {:?}", check(line));
+        }
+        for line in ["rm -f \"$1.tmp\"", "f={}; rm \"$f.tmp\"", "wc -l $1", "gzip -dc $1.gz"] {
+            assert_eq!(check(line), Ok(()), "{line}");
         }
     }
 
@@ -208,6 +320,17 @@ mod tests {
             "gzip -t {}",
             "xz -T0 --keep {}",
             "gzip < {}",
+            "gzip -9c {}",
+            "pigz -kb128 {}",
+            "zstd {} -o out",
+            "brotli {}",
+            "uniq -f 1 {}",
+            "time -o out wc {}",
+            "cp -t copies {}",
+            "cp -rt copies {}",
+            "find {} -type f",
+            "sponge out < {}",
+            "f={}; rm -f \"$f\".tmp",
             "rm -f \"{}.tmp\"",
             "cp {} copy",
             "cp {} \"/tmp/my copy of {}\"",
