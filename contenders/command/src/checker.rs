@@ -4,7 +4,7 @@
 use crate::execution::how_it_ended;
 use crate::relay::Relay;
 use crate::secrets::Secrets;
-use crate::template::Template;
+use crate::template::{self, Template};
 use readlab_protocol::placing::PlacingError;
 use readlab_protocol::{CHECK_VARIABLE, SUCCESS_VARIABLE};
 use std::ffi::OsStr;
@@ -58,6 +58,7 @@ impl Checker {
 }
 
 fn command(line: &str, target: &OsStr, secrets: &Secrets) -> Result<Command, PlacingError> {
+    template::check_names(line, target)?;
     let words = Template::for_shell(line)?.command(target);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env_remove(CHECK_VARIABLE).env_remove(SUCCESS_VARIABLE);

@@ -95,6 +95,8 @@ impl Contender for Commands {
         let is_control = request.method == CONTROL_METHOD;
         // The control reads nothing, so it needs no real target.
         let target = if is_control { request.target.to_owned() } else { secrets.target(request.target)? };
+        template::check_names(request.method, &target)
+            .map_err(|error| secrets.without_secrets(Refusal::Failed(error.to_string())))?;
         let (words, work) = (template.command(&target), request.work.to_owned());
         Ok(Box::new(Execution { words, target, secrets, work, counted: template.counted(), is_control }))
     }

@@ -11,6 +11,7 @@ use readlab_protocol::LIST_VARIABLE;
 use readlab_protocol::command_line::{self, LIST_PLACE, PLACE};
 use readlab_protocol::placing::{self, PlacingError};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
 
 /// Characters that a shell interprets outside quotes, besides those that split words.
 const SHELL_ONLY: &str = "|&;<>()$`\\*?[#~!\n";
@@ -85,6 +86,16 @@ impl Template {
             }
         }
     }
+}
+
+/// Refuses a line in which `perl` would run the name of the target or of a file in the list.
+pub(crate) fn check_names(line: &str, target: &OsStr) -> Result<(), PlacingError> {
+    placing::check_names(line, || {
+        let list = std::env::var_os(LIST_VARIABLE).and_then(|list| std::fs::read(list).ok());
+        let list = list.unwrap_or_default();
+        let listed = list.split(|&byte| byte == 0).map(|name| OsString::from_vec(name.to_vec()));
+        listed.chain([target.to_owned()]).collect()
+    })
 }
 
 fn fill_placeholders(word: &str, path: &OsStr, list: &OsStr) -> OsString {
@@ -169,8 +180,20 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_perl_would_run_is_refused() {
+        let checked = |line: &str, target: &str| check_names(line, OsStr::new(target));
+        let line = "perl -ne 'END{print $.}' {}";
+        assert!(matches!(checked(line, "x;touch PWNED|"), Err(PlacingError::PerlOpen(..))));
+        assert_eq!(checked(line, "x"), Ok(()));
+        assert_eq!(checked("perl -ne 'END{print $.}' < {}", "x;touch PWNED|"), Ok(()));
+    }
+
+    #[test]
     fn a_line_that_cannot_be_executed_is_reported() {
         assert_eq!(Template::parse("  "), Err(TemplateError::Empty));
         assert_eq!(Template::parse("wc '"), Err(TemplateError::Quote("wc '".into())));
+        // The text of a here-document has no program that could be missing.
+        let said = Template::parse("wc -l <<EOF {}\nx\nEOF").unwrap_err().to_string();
+        assert!(said.contains("a here-document may have the file's name"), "{said}");
     }
 }

@@ -79,12 +79,15 @@ fn set_command_to_match(commands: &mut [OwnCommand]) {
 /// Refuses a command or one of its hooks that must not be recorded or run.
 fn check_command(command: &OwnCommand, targets: &[PathBuf]) -> anyhow::Result<()> {
     ensure!(!command.line.trim().is_empty(), "-c is empty, and a command that reads {PLACE} is needed");
+    let names = || targets.iter().map(|target| target.as_os_str().to_owned()).collect::<Vec<_>>();
     let CommandRules { setup, prepare_command: prepare, cleanup, .. } = &command.rules;
     for line in [setup, prepare, cleanup].into_iter().flatten() {
         check_command_line(line)?;
+        placing::check_names(line, names)?;
         check_hook_writes(line, targets)?;
     }
-    check_command_line(&command.line)
+    check_command_line(&command.line)?;
+    Ok(placing::check_names(&command.line, names)?)
 }
 
 /// Refuses a hook that writes to a target. A hook names its target itself, because names in hooks
@@ -97,6 +100,7 @@ fn check_hook_writes(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
     let template = command_template(line, targets).ok().flatten();
     match template.map(|template| placing::check(&template)) {
         Some(Err(PlacingError::Writes(_))) => Err(PlacingError::Writes(line.to_owned()).into()),
+        Some(Err(PlacingError::Split(_))) => Err(PlacingError::Split(line.to_owned()).into()),
         _ => Ok(()),
     }
 }
@@ -341,6 +345,17 @@ mod tests {
         for line in [format!("cat '{file}'"), format!("sort '{file}' > x"), format!("rm -f '{link}'")] {
             around(&line).unwrap();
         }
+    }
+
+    #[test]
+    fn a_name_that_perl_would_run_is_refused_in_a_command_and_in_a_hook() {
+        let perl = "perl -ne 'END{print $.}' {}";
+        let target = [PathBuf::from("x;touch PWNED|")];
+        for (line, prepare) in [(perl, None), ("wc -l", Some(perl))] {
+            let said = refusal(line, prepare, &target);
+            assert!(said.contains("as 'x;touch PWNED|' does; let the shell open the file"), "{said}");
+        }
+        with_placeholders(options_with_command(perl, Some(perl)), &["x".into()]).unwrap();
     }
 
     #[test]
