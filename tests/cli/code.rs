@@ -39,16 +39,68 @@ fn the_name_of_a_file_is_code_in_no_command_and_a_quoted_placeholder_works() {
     }
     // The shell of the line has the path as $1.
     race(&home, hostile, &["-c", "sh -c \"wc -l $1\" sh {}"]).refuses("within a script in double quotes");
+    // A variable of the line has it, too, and so has a script that gets the name as an argument.
+    for line in [
+        "f={}; sh -c \"wc -l $f\"",
+        "for f in {}; do eval \"wc -l $f\"; done",
+        "sh -c 'sh -c \"wc -l $1\"' sh {}",
+    ] {
+        race(&home, hostile, &["-c", line]).refuses("within a script in double quotes");
+    }
+    for line in ["for f in {}; do wc -l \"$f\"; done", "f={}; sh -c 'wc -l < \"$1\"' sh \"$f\""] {
+        race(&home, hostile, &["-c", line]).exits(0);
+    }
     for option in HOOK_OPTIONS {
         let said = race(&home, hostile, &["-c", "wc -l", option, "sh -c 'test -e {}'"]);
         said.refuses("the file's name would be code");
+        let said = race(&home, hostile, &["-c", "wc -l", option, "sh <<E\ntest -e {}\nE"]);
+        said.refuses("a here-document may have the file's name in its text");
     }
+    race(&home, hostile, &["-c", "wc -l {} <<E\nx\nE"]).refuses("a here-document");
     assert!(!home.at("PWNED").exists());
     // A name with a blank must not be split into the names of other files.
     home.file("my data", "one\n");
     home.file("my", "keep\n");
     let said = race(&home, "my data", &["-c", "wc -l", "--prepare", "rm -f \"{}.tmp\""]).exits(0);
     assert!(home.at("my").exists(), "{said}");
+    for line in ["rm -f $1.tmp", "f={}; rm -f $f.tmp", "sh -c 'rm -f $1.tmp' sh {}"] {
+        race(&home, "my data", &["-c", "wc -l", "--prepare", line])
+            .refuses("splits the file's name at blanks");
+    }
+    assert!(home.at("my").exists());
+}
+
+#[test]
+fn the_names_of_files_in_a_folder_are_code_in_no_command_and_are_read_as_arguments() {
+    let home = Home::new();
+    home.file("folder/$(touch PWNED)", "one\ntwo\n");
+    home.file("folder/x;touch PWNED|", "one\n");
+    for line in [
+        "xargs -0 -I% sh -c 'wc -l %' < {list}",
+        "find {} -type f | xargs -I% sh -c 'wc -l %'",
+        "xargs -0 sh -c < {list}",
+        "while read -r f; do sh -c \"wc -l $f\"; done < {list}",
+    ] {
+        let said = race(&home, "folder", &["-c", line, "--check", "none"]);
+        said.refuses("code; ");
+    }
+    let by_argument = "xargs -0 -I% sh -c 'wc -l \"$1\"' sh % < {list}";
+    race(&home, "folder", &["-c", by_argument, "--check", "none"]).exits(0);
+    assert!(!home.at("PWNED").exists());
+}
+
+#[test]
+fn perl_runs_no_name_that_ends_like_a_pipe() {
+    let home = Home::new();
+    home.file("x;touch PWNED|", "one\n");
+    home.file("folder/x;touch PWNED|", "one\n");
+    let perl = "perl -ne 'END{print $.}' {}";
+    for words in [&["-c", perl][..], &["-c", "wc -l", "--prepare", perl]] {
+        race(&home, "x;touch PWNED|", words).refuses("let the shell open the file");
+    }
+    // The contender knows the names in a folder. A machine without perl has another reason.
+    race(&home, "folder", &["-c", "xargs -0 perl -ne 'END{print $.}' < {list}"]);
+    assert!(!home.at("PWNED").exists());
 }
 
 /// A home whose raced file is a program that would leave a trace.
@@ -83,6 +135,16 @@ fn the_raced_file_is_not_run() {
     for option in HOOK_OPTIONS {
         race(&home, "data", &["-c", "wc -l", option, "sh {}"]).refuses("would be run as a program");
     }
+    for line in [
+        "sh -c '\"$1\"' sh {}",
+        "sh -c 'exec \"$1\"' sh {}",
+        "sh -c '. \"$1\"' sh {}",
+        "sh -c 'cat \"$1\" | sh' sh {}",
+        "f={}; \"./${f#./}\"",
+        "csh {}",
+    ] {
+        race(&home, "data", &["-c", line]).refuses("would be run as a program");
+    }
     // A script of the user's reads the file.
     home.file("script", "wc -l < \"${1:-/dev/stdin}\"\n");
     for line in ["sh script {}", "cat {} | sh script", "sh -s {} < script"] {
@@ -108,11 +170,18 @@ fn a_command_that_writes_to_the_raced_file_is_not_run() {
         "dd if=/dev/zero of={} count=1",
         "gzip {}",
         "sh -c 'sort \"$1\" > \"$1\"' sh {}",
+        "sh -c 'sort \"$0\" > \"$0\"' {}",
+        "f={}; sort $f > \"$f\"",
+        "find {} -delete",
+        "sort {} | sponge {}",
+        "zstd --rm {}",
+        "uniq data {}",
     ] {
         race(&home, "data", &["-c", line]).refuses(why);
     }
     for option in HOOK_OPTIONS {
         race(&home, "data", &["-c", "wc -l", option, "touch {}"]).refuses(why);
+        race(&home, "data", &["-c", "wc -l", option, "rm -f {}*"]).refuses(why);
     }
     suite(&home, "'command/sort {} > {}'");
     home.readlab("suite s.toml data").refuses(why);
