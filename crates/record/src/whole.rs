@@ -83,8 +83,8 @@ impl Record {
     /// The number of the target that differs from this one only in having no bound on memory;
     /// `None` if this one has no bound.
     pub fn unbounded_target(&self, target: TargetIndex) -> Option<TargetIndex> {
-        let bounded = self.targets.get(target).filter(|facts| facts.memory.is_some())?;
-        let unbounded = TargetFacts { memory: None, ..bounded.clone() };
+        let bounded = self.targets.get(target).filter(|facts| facts.memory_bound.is_some())?;
+        let unbounded = TargetFacts { memory_bound: None, ..bounded.clone() };
         self.targets.numbered().find(|(_, facts)| **facts == unbounded).map(|(index, _)| index)
     }
 
@@ -104,21 +104,20 @@ impl Record {
     }
 }
 
-/// True if each cold reading took the whole target from the device and left it in the cache. False
-/// for several simultaneous readers, because nothing shows which of them did so.
+/// True if each cold reading took the whole target from the device, and one of them left it in the
+/// cache: the kernel may drop pages at any time. False for several simultaneous readers, because
+/// nothing shows which of them did so.
 fn have_filled_cache(readings: &Samples, target: &TargetFacts) -> bool {
-    let is_filled = |sample: &Sample| {
-        sample.resident_after.is_some_and(|share| share >= RESIDENT_SHARE_MIN)
-            && came_from_device(sample, target)
-    };
+    let is_left = |sample: Sample| sample.resident_after.is_some_and(|share| share >= RESIDENT_SHARE_MIN);
     target.concurrent_readers().is_none_or(|readers| readers == 1)
         && target.blocks().is_none()
-        && !readings.is_empty()
-        && readings.iter().all(|sample| is_filled(&sample) && exceeds_read_ahead(&sample, target))
+        && readings.iter().any(is_left)
+        && readings.iter().all(|sample| came_from_device(&sample, target))
+        && readings.iter().all(|sample| exceeds_read_ahead(&sample, target))
 }
 
-/// The median share of the target that cold readings brought into the cache; `None` if the share of
-/// some reading is not known, and for several simultaneous readers.
+/// The median share of the target that cold readings brought into the cache; `None` for several
+/// simultaneous readers, and if a reading fetched more than the readings whose share is known.
 fn median_share_brought_in(readings: &Samples, target: &TargetFacts) -> Option<f64> {
     let is_shown =
         target.concurrent_readers().is_none_or(|readers| readers == 1) && target.blocks().is_none();
@@ -127,10 +126,16 @@ fn median_share_brought_in(readings: &Samples, target: &TargetFacts) -> Option<f
     let fetched_nothing = |it: Sample| it.resident_after == Some(0.0) && it.device_read_bytes == Some(0);
     let reads_nothing = readings.iter().any(fetched_nothing);
     let samples = readings.iter().filter(|_| is_shown);
-    let shares = samples.map(|sample| share_brought_in(&sample, target, reads_nothing));
-    let mut shares = shares.collect::<Option<Vec<f64>>>()?;
+    let mut shares: Vec<f64> =
+        samples.filter_map(|sample| share_brought_in(&sample, target, reads_nothing)).collect();
     shares.sort_by(f64::total_cmp);
-    shares.get(shares.len() / 2).copied()
+    // A reading that fetched as much as another one left in the cache may have lost pages.
+    let most = *shares.last()?;
+    let is_alike = |sample: Sample| {
+        let kept = Sample { resident_after: sample.resident_after.and(Some(most)), ..sample };
+        share_brought_in(&kept, target, reads_nothing).is_some()
+    };
+    readings.iter().all(is_alike).then(|| shares[shares.len() / 2])
 }
 
 /// The share of the target that a cold reading left in the cache; `None` if the share is an
@@ -232,7 +237,7 @@ mod tests {
         let memory = MemoryFacts { bound, cache_bytes: 5, working_set_bytes: 10, is_shared: false };
         let mut record = Record::new(testing::header());
         record.targets =
-            [file(9), file(10), TargetFacts { memory: Some(memory), ..file(10) }].into_iter().collect();
+            [file(9), file(10), TargetFacts { memory_bound: Some(memory), ..file(10) }].into_iter().collect();
         let targets = [0, 1, 2].map(TargetIndex::new);
         assert_eq!(targets.map(|target| record.unbounded_target(target)), [None, None, Some(targets[1])]);
     }
@@ -322,6 +327,30 @@ mod tests {
         }
         let readers = TargetFacts { reader_count: Some(2), ..file(64 * MIB) };
         assert_eq!(parts_read(readers, reading(0.5, 32 * MIB, None)), [None; 2], "which of two read it");
+    }
+
+    #[test]
+    fn a_reading_that_lost_pages_reads_what_another_one_left_in_the_cache() {
+        let calls = Some(Delivered::Calls);
+        let read = |cold: [Sample; 3]| {
+            let record =
+                record_of_command("command/a {}", file(64 * MIB), cold.to_vec(), reading(1.0, 0, None));
+            let cold = &record.trials[TrialIndex::new(0)];
+            (record.wholly_read_target(cold).is_some(), record.part_read(cold).map(|part| part.share))
+        };
+        let [whole, lost] = [1.0, 0.95].map(|share| reading(share, 64 * MIB, calls));
+        assert_eq!(read([lost.clone(), whole.clone(), lost.clone()]), (true, None));
+        assert_eq!(
+            read([lost.clone(), lost.clone(), lost]),
+            (false, None),
+            "each may have read a part twice"
+        );
+        let part = reading(0.5, 32 * MIB, calls);
+        assert!(!read([whole, part.clone(), part.clone()]).0, "one read a part");
+        let lost = reading(0.4, 32 * MIB, calls);
+        assert_eq!(read([part.clone(), lost, part.clone()]), (false, Some(0.5)));
+        let more = reading(0.4, 60 * MIB, calls);
+        assert_eq!(read([part.clone(), more, part]), (false, None), "more than the others");
     }
 
     #[test]
