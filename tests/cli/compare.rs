@@ -235,7 +235,7 @@ fn a_name_belongs_to_one_record() {
     home.readlab("race one --save last").exits(2);
     assert!(home.runs().is_empty());
     home.file(".local/share/readlab/names", "a file where names are kept\n");
-    let said = home.readlab(&format!("race one {QUICK} --state warm --method rust/read/scalar --save x"));
+    let said = home.readlab(format!("race one {QUICK} --state warm --method rust/read/scalar --save x"));
     said.exits(2).tells("readlab/names: ");
     assert!(home.runs().is_empty(), "a record that cannot be named is removed: {:?}", home.runs());
 }

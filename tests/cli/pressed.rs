@@ -105,7 +105,7 @@ mod ring2 {
     }
 
     fn share_of(record: &Record, it: &TrialRecord) -> f64 {
-        record.targets[it.trial.target].memory.as_ref().unwrap().share()
+        record.targets[it.trial.target].memory_bound.as_ref().unwrap().share()
     }
 
     /// The samples of a trial that is measured, with their proofs.
@@ -146,7 +146,7 @@ mod ring2 {
         }
         let record = home.record("run");
         let shares: Vec<Option<f64>> =
-            record.targets.iter().map(|it| it.memory.as_ref().map(|memory| memory.share())).collect();
+            record.targets.iter().map(|it| it.memory_bound.as_ref().map(|memory| memory.share())).collect();
         assert_eq!(shares.len(), 4);
         assert!(shares[0].is_none() && shares[3].is_some_and(|share| share > 1.99), "{shares:?}");
         let trials = pressed(&record);
@@ -203,7 +203,7 @@ mod ring2 {
         let of_method = decoding.filter(|it| it.trial.id.to_string().starts_with("rust/gzip"));
         let [it] = of_method.collect::<Vec<_>>()[..] else { panic!("{:?}", record.warnings) };
         assert_eq!(it.outcome, Some(Outcome::Measured), "{:?}", it.rejected_readings);
-        let memory = record.targets[it.trial.target].memory.as_ref().unwrap();
+        let memory = record.targets[it.trial.target].memory_bound.as_ref().unwrap();
         assert_eq!(memory.working_set_bytes, fs::metadata(archive).unwrap().len(), "not of its content");
         let of_archive = proofs(it);
         assert!(of_archive.iter().all(|(_, proof)| fills(proof.steady_share, 0.5)), "{of_archive:?}");
@@ -277,7 +277,7 @@ mod ring2 {
             });
             let it = of_two.unwrap();
             assert_eq!(it.outcome, Some(Outcome::Measured), "{:?}", it.rejected_readings);
-            let cache = record.targets[it.trial.target].memory.as_ref().unwrap().cache_bytes;
+            let cache = record.targets[it.trial.target].memory_bound.as_ref().unwrap().cache_bytes;
             for (_, proof) in proofs(it) {
                 assert_eq!(proof.limit_bytes - proof.process_bytes, groups * cache, "{words}: {proof:?}");
             }

@@ -64,11 +64,11 @@ fn each_method_is_read_under_each_value_and_the_found_value_is_restored() {
     assert!(effects.iter().all(|it| it["name"] == "x" && it["is_read_back"] == true), "{effects:?}");
     assert!(json.trials().iter().any(|it| it["settings"] == "x=2"));
     // Settings are changed for each block, and once more at the end.
-    let last = record.settings_applied.last().unwrap();
+    let last = record.settings_changes.last().unwrap();
     assert!(
-        record.settings_applied.len() > 6 && last.target == TargetIndex::new(0),
+        record.settings_changes.len() > 6 && last.target == TargetIndex::new(0),
         "{:?}",
-        record.settings_applied
+        record.settings_changes
     );
 }
 

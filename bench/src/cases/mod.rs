@@ -11,7 +11,7 @@ use crate::made::{Cleanup, busy_loops, newlines, paced, tree};
 use crate::programs::{Programs, Race, RunningLab, measured_trial, pressed_trial};
 use crate::row::{Row, Share};
 use anyhow::{Context, bail};
-use readlab_analysis::fleet::host_effects;
+use readlab_analysis::fleet::rank_effects;
 use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::scaling::{Scaling, ScalingLimit};
 use readlab_analysis::verdict;
@@ -270,7 +270,7 @@ impl Question {
                 .to_owned())
             }
             Question::SlowHosts => {
-                let effects = host_effects(record);
+                let effects = rank_effects(record);
                 let slow = effects.iter().filter(|it| it.is_straggler());
                 let slow: Vec<String> = slow.map(|it| format!("host {}", it.rank + 1)).collect();
                 Ok(if slow.is_empty() { "none".to_owned() } else { format!("{} alone", slow.join(" and ")) })

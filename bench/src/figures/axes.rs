@@ -295,7 +295,7 @@ mod tests {
         SharedRatio {
             estimate,
             ci95: Some(IntervalWithRule { ends, rule: IntervalRule::SignedRank }),
-            pairs: 3,
+            unit_count: 3,
         }
     }
 

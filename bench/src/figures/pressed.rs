@@ -143,7 +143,7 @@ fn shares_near_bound(record: &Record) -> Share {
 }
 
 fn is_near_bound(it: &TrialRecord, target: &TargetFacts, sample: &Sample) -> bool {
-    let (Some(memory), Some(proof)) = (&target.memory, &sample.pressed) else { return false };
+    let (Some(memory), Some(proof)) = (&target.memory_bound, &sample.pressed) else { return false };
     let granted = if it.trial.bypasses_cache() { 0.0 } else { memory.share().min(1.0) };
     // The share after a reading is one of the whole file.
     let file_per_working_set = float(target.cached_bytes()) / float(memory.working_set_bytes.max(1));

@@ -67,7 +67,7 @@ impl LatencySummary {
         let is_shown =
             |of_all: u64| reads.saturating_mul(TEN_THOUSAND - of_all) >= LONGER_READS_MIN * TEN_THOUSAND;
         let shown = QUANTILES.iter().filter(|(_, share)| is_shown(*share));
-        let resamples = table.resamples();
+        let resamples = table.resampled_histograms();
         let quantile = |&(name, share): &(&'static str, u64)| Quantile {
             name,
             latency_ns: table.quantile(&all, share),
@@ -110,7 +110,7 @@ impl TurnHistograms {
     }
 
     /// The histograms of all bootstrap resamples; empty with too few turns.
-    fn resamples(&self) -> Vec<Vec<u64>> {
+    fn resampled_histograms(&self) -> Vec<Vec<u64>> {
         let turns = self.read_counts.len();
         if turns < OBSERVATIONS_MIN {
             return Vec::new();

@@ -97,7 +97,8 @@ fn find_under_initial_settings<'a>(
     };
     let is_found = |other: &&TrialRecord| {
         let (one, own) = (&other.trial, &it.trial);
-        let is_same_way = (&one.id, &one.label, one.start) == (&own.id, &own.label, own.start);
+        let is_same_way =
+            (&one.id, &one.label, one.start_session) == (&own.id, &own.label, own.start_session);
         is_same_way && condition(other) == condition(it) && record.target_of(one).is_some_and(is_same_place)
     };
     measured.iter().copied().find(is_found)

@@ -5,7 +5,8 @@ use readlab_analysis::stats::Interval;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The lowest and the highest value for which a claim holds; at least one of them is set.
+/// The lowest and the highest value for which a claim holds; both are `None` for a claim about an
+/// order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Bounds {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -39,7 +39,7 @@ pub struct Claim {
     pub statement: String,
     /// The part of the publication that contains the claim.
     #[serde(rename = "where")]
-    pub place: String,
+    pub passage: String,
     /// The open question that the claim may answer; `None` for a claim that the publication makes.
     pub question: Option<String>,
     #[serde(skip)]

@@ -188,7 +188,7 @@ pub(super) struct Tally {
     farthest_beyond: Option<(f64, ClaimNumber)>,
     straddling_count: usize,
     /// The numbers that decide nothing because they have no interval.
-    without_interval: Vec<Estimate>,
+    estimates_without_interval: Vec<Estimate>,
     missing_reasons: Vec<String>,
 }
 
@@ -231,7 +231,7 @@ impl Tally {
         };
         let position = self.bounds.position_of(&estimate, self.has_record_side);
         if estimate.ci95.is_none() && position == Position::Straddling {
-            self.without_interval.push(estimate);
+            self.estimates_without_interval.push(estimate);
         }
         let found = ClaimNumber { trials: trials.to_owned(), side: side.to_owned(), estimate };
         if position == Position::Outside {
@@ -267,7 +267,7 @@ impl Tally {
         if self.straddling_count == 0 && all > 0 {
             return Verdict::Holds;
         }
-        Verdict::Undecided(match self.without_interval.first() {
+        Verdict::Undecided(match self.estimates_without_interval.first() {
             None if all == 1 => "the interval holds a bound of the claim".to_owned(),
             None => format!("{} of {all} intervals hold a bound of the claim", self.straddling_count),
             Some(bare) if self.has_record_side => why_no_interval(bare).to_owned(),

@@ -41,7 +41,7 @@ struct ClaimToml {
     #[serde(rename = "says")]
     statement: String,
     #[serde(rename = "where")]
-    place: String,
+    passage: String,
     question: Option<String>,
     kind: Spanned<ExpressionKind>,
     metric: Option<Spanned<Metric>>,
@@ -197,7 +197,7 @@ impl ClaimToml {
         let expression = self.expression(state)?;
         Ok(Claim {
             statement: self.statement,
-            place: self.place,
+            passage: self.passage,
             question: self.question,
             expression,
             bounds,

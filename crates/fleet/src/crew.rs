@@ -76,11 +76,11 @@ impl<'a> FleetMember<'a> {
             RankCommand::Turn(..) => self.agree_without_reading()?,
             RankCommand::CompareClocks => Ok(RankResult::Clock(self.job.compare_clocks()?)),
             RankCommand::Retire(trial) => {
-                self.sampler.retire(*trial);
+                self.sampler.retire_session(*trial);
                 Ok(RankResult::Done)
             }
             RankCommand::Close(trial) => {
-                self.sampler.close(*trial);
+                self.sampler.close_session(*trial);
                 Ok(RankResult::Done)
             }
             RankCommand::CleanUp => {

@@ -322,14 +322,14 @@ impl Sampler for FleetSampler<'_> {
         u64::try_from(own_bytes * all_bytes / first_bytes.max(1)).ok()
     }
 
-    fn retire(&mut self, trial: TrialIndex) {
+    fn retire_session(&mut self, trial: TrialIndex) {
         // An error is ignored: this trial has no further turns, so a lost rank does not affect it.
         let _ = self.order_all(&RankCommand::Retire(trial));
     }
 
-    fn close(&mut self, trial: TrialIndex) {
+    fn close_session(&mut self, trial: TrialIndex) {
         if self.order_all(&RankCommand::Close(trial)).is_err() {
-            self.member.sampler.close(trial);
+            self.member.sampler.close_session(trial);
         }
     }
 

@@ -71,13 +71,13 @@ pub trait Sampler {
     /// known. Readers within a process count once ([`readlab_record::Trial::reader_count`]).
     fn bytes_per_reading(&self, trial: TrialIndex) -> Option<u64>;
 
-    /// Closes a trial that has no further turns and whose contender works: another trial that
-    /// differs only in the cache state may use the process.
-    fn retire(&mut self, trial: TrialIndex) {
-        self.close(trial);
+    /// Closes the session of a trial that has no further turns and whose contender works: another
+    /// trial that differs only in the cache state may take over the session.
+    fn retire_session(&mut self, trial: TrialIndex) {
+        self.close_session(trial);
     }
 
-    fn close(&mut self, trial: TrialIndex);
+    fn close_session(&mut self, trial: TrialIndex);
 
     /// Runs the user's clean-up commands once and restores the settings of the system, after the
     /// last reading.

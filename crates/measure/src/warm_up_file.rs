@@ -47,8 +47,8 @@ impl WarmUpFile {
         trial.contender() != COMMAND
     }
 
-    /// The warm-up file in place of a trial's target. The link leads to the warm-up file.
-    pub(super) fn warm_up_target(&self, trial: &Trial) -> Result<MeasuredTarget<'_>, String> {
+    /// Makes the link lead to the warm-up file, and returns that file in place of a trial's target.
+    pub(super) fn prepare_stand_in_target(&self, trial: &Trial) -> Result<MeasuredTarget<'_>, String> {
         self.relink(&self.file)?;
         let known = if WarmUpFile::reads_through_link(trial) { &self.link_target } else { &self.path_target };
         known.measured_target(trial.target).map_err(|error| error.to_string())
@@ -82,7 +82,7 @@ mod tests {
         fs::write(&next, "timed").unwrap();
         let mut trial = plan(rules_for_readings(1), &[("read", COLD)]).trials.remove(0).trial;
         for _ in 0..2 {
-            let measured = warm_up_file.warm_up_target(&trial).unwrap();
+            let measured = warm_up_file.prepare_stand_in_target(&trial).unwrap();
             let path = measured.target.file().unwrap();
             assert_eq!(
                 (measured.index, fs::read_to_string(path).unwrap()),
@@ -93,7 +93,7 @@ mod tests {
         }
         // A command gets the path of the warm-up file itself.
         trial.id = "command/wc".parse().unwrap();
-        let measured = warm_up_file.warm_up_target(&trial).unwrap();
+        let measured = warm_up_file.prepare_stand_in_target(&trial).unwrap();
         assert_eq!(measured.target.file(), Some(folder.path().join("warm-up").as_path()));
     }
 

@@ -103,7 +103,7 @@ macro_rules! turn_seen {
             )*
             /// Which meter shows that enough bytes reached the contender; `None` if none does.
             #[serde(skip_serializing_if = "Option::is_none")]
-            pub delivered: Option<Delivered>,
+            pub delivered: Option<DeliveryMeter>,
         }
     };
 }
@@ -147,7 +147,8 @@ pub const OWN_FAULTS_MAX: u64 = 128;
 /// Which meter shows that the bytes reached a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Delivered {
+#[schemars(rename = "Delivered")]
+pub enum DeliveryMeter {
     /// Read calls returned as many bytes as the readings contain (`rchar`; for a command minus
     /// `wchar`, the bytes that its processes wrote).
     Calls,

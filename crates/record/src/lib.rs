@@ -48,7 +48,7 @@ pub use joint_sample::{joint_answer, joint_sample};
 pub use latencies::{Latencies, LatenciesError, LatencyCount, TurnLatencies};
 pub use limit::{Limit, LimitKind, LimitUnit};
 pub use line::{
-    EndReason, Fill, Line, Resumption, SettingsApplied, StopReason, Stopped, WarmedUp, WarmupEnd, WriteTimes,
+    EndReason, Fill, Line, Resumption, SettingsChange, StopReason, Stopped, WarmedUp, WarmupEnd, WriteTimes,
     WriteWay,
 };
 pub use resume_plan::{RequestedName, ResumePlan, TargetRef};
@@ -75,7 +75,7 @@ pub struct Record {
     pub trials: Trials,
     pub fills: Vec<Fill>,
     /// The changes of settings of the system, in order.
-    pub settings_applied: Vec<SettingsApplied>,
+    pub settings_changes: Vec<SettingsChange>,
     /// The files that the lab wrote: number of the target, method of writing, and times.
     pub writes: Vec<(TargetIndex, WriteWay, WriteTimes)>,
     /// Limits that were not measured by a trial.
@@ -102,7 +102,7 @@ impl Record {
             contenders: Vec::new(),
             trials: Trials::default(),
             fills: Vec::new(),
-            settings_applied: Vec::new(),
+            settings_changes: Vec::new(),
             writes: Vec::new(),
             limits: Vec::new(),
             fleet: None,
@@ -146,7 +146,7 @@ impl Record {
             Line::Contender(receipt) => self.contenders.push(receipt),
             Line::Trial(trial) => self.trials.announce(*trial),
             Line::Fill(fill) => self.fills.push(fill),
-            Line::Settings(applied) => self.settings_applied.push(applied),
+            Line::Settings(applied) => self.settings_changes.push(applied),
             Line::Write { target, way: how, times } => self.writes.push((target, how, times)),
             Line::Limit(limit) => self.limits.push(*limit),
             Line::Fleet(fleet) => self.fleet = Some(*fleet),

@@ -41,7 +41,7 @@ pub enum Line {
     Trial(Box<Trial>),
     Fill(Fill),
     /// Settings of the system were changed. All following readings are under these settings.
-    Settings(SettingsApplied),
+    Settings(SettingsChange),
     Warmup(WarmedUp),
     /// An untimed cold reading of a command whose measured readings are all warm. The reading shows
     /// which part of the target the command reads.
@@ -161,7 +161,8 @@ pub struct Fill {
 
 /// A change of settings of the system: the values of a target were set and read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SettingsApplied {
+#[serde(rename = "SettingsApplied")]
+pub struct SettingsChange {
     /// Number of a target that is read under these settings.
     pub target: TargetIndex,
     /// Time to set the values and to read them back.

@@ -67,6 +67,7 @@ pub struct TargetRef {
 /// part. `experiment::outcome` finds these names, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", content = "name", rename_all = "snake_case")]
+#[schemars(rename = "Requested")]
 pub enum RequestedName {
     /// `-c`: a command line.
     Command(String),

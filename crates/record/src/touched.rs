@@ -3,7 +3,7 @@
 //! the bytes. The measuring code decides what happens to a trial that touched nothing.
 
 use super::Trial;
-use readlab_model::sample::{Delivered, Sample};
+use readlab_model::sample::{DeliveryMeter, Sample};
 use readlab_model::target::TargetIndex;
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub struct VisitCost {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TouchProof {
     /// Enough bytes were seen to arrive.
-    Delivered(Delivered),
+    DeliveryMeter(DeliveryMeter),
     /// The turn used enough CPU time for a visit of all bytes.
     CpuTime,
     /// The reading is too short for the meters, or the meters could not be read.
@@ -87,7 +87,7 @@ impl VisitCost {
             return TouchProof::Unknown;
         }
         if let Some(by) = sample.turn.delivered {
-            return TouchProof::Delivered(by);
+            return TouchProof::DeliveryMeter(by);
         }
         let least_ns = self.least_cpu_ns(trial, sample.turn_readings);
         let (Some(least_ns), Some(cpu_ns)) = (least_ns, sample.turn.cpu_ns) else {
@@ -145,7 +145,7 @@ mod tests {
         visit
     }
 
-    fn touch(cpu_ns: u64, cpu_error_ns: u64, delivered: Option<Delivered>) -> TouchProof {
+    fn touch(cpu_ns: u64, cpu_error_ns: u64, delivered: Option<DeliveryMeter>) -> TouchProof {
         let turn = TurnSeen {
             cpu_ns: Some(cpu_ns),
             cpu_error_ns: Some(cpu_error_ns),
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn delivered_bytes_prove_a_touch_unless_they_may_be_only_a_part() {
-        assert_eq!(touch(0, 0, Some(Delivered::Calls)), TouchProof::Delivered(Delivered::Calls));
-        let turn = TurnSeen { delivered: Some(Delivered::Faults), ..TurnSeen::default() };
+        assert_eq!(touch(0, 0, Some(DeliveryMeter::Calls)), TouchProof::DeliveryMeter(DeliveryMeter::Calls));
+        let turn = TurnSeen { delivered: Some(DeliveryMeter::Faults), ..TurnSeen::default() };
         let output = Trial { work: Work::Output, ..trial("a", Cache::Through) };
         assert_eq!(
             visit_cost().touch_proof(&output, &Sample { turn, ..Sample::default() }),

@@ -36,7 +36,7 @@ pub struct Trial {
     pub cache: Cache,
     /// The archive format that the trial decodes; `None` if it reads the bytes as they are.
     pub decoded_format: Option<Archive>,
-    pub start: StartMode,
+    pub start_session: StartMode,
     /// The user's rules for a command that does not speak the protocol.
     pub command_rules: CommandRules,
 }
@@ -94,7 +94,7 @@ impl From<TrialLine> for Trial {
             state: line.state,
             cache: line.cache,
             decoded_format: line.decoded_format,
-            start: line.start,
+            start_session: line.start,
             command_rules: line.command,
         }
     }
@@ -116,7 +116,7 @@ impl From<Trial> for TrialLine {
             state: trial.state,
             cache: trial.cache,
             decoded_format: trial.decoded_format,
-            start: trial.start,
+            start: trial.start_session,
             command: trial.command_rules,
         }
     }

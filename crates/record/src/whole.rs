@@ -7,7 +7,7 @@
 //! If only warm readings are measured, an untimed cold reading shows the share.
 
 use super::{Record, Samples, Trial, TrialRecord};
-use readlab_model::sample::{Delivered, Sample};
+use readlab_model::sample::{DeliveryMeter, Sample};
 use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::CacheState;
@@ -157,7 +157,7 @@ fn came_from_device(sample: &Sample, target: &TargetFacts) -> bool {
 /// True if the kernel's read-ahead alone cannot have filled the cache for a command that stopped
 /// early: the target is much larger than the read-ahead, or read calls delivered as many bytes.
 fn exceeds_read_ahead(sample: &Sample, target: &TargetFacts) -> bool {
-    is_beyond_read_ahead(target.size_bytes, target) || sample.turn.delivered == Some(Delivered::Calls)
+    is_beyond_read_ahead(target.size_bytes, target) || sample.turn.delivered == Some(DeliveryMeter::Calls)
 }
 
 /// True if this many bytes of a target are far more than the kernel's read-ahead can add to them.
@@ -225,7 +225,7 @@ mod tests {
     }
 
     /// A reading that left this share of the file in the cache.
-    fn reading(share: f64, device_bytes: u64, delivered: Option<Delivered>) -> Sample {
+    fn reading(share: f64, device_bytes: u64, delivered: Option<DeliveryMeter>) -> Sample {
         let turn = TurnSeen { delivered, ..TurnSeen::default() };
         let (resident_after, device_read_bytes) = (Some(share), Some(device_bytes));
         Sample { resident_after, device_read_bytes, turn, ..Sample::default() }
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_command_has_a_rate_only_if_it_filled_an_empty_cache() {
-        let (calls, faults) = (Some(Delivered::Calls), Some(Delivered::Faults));
+        let (calls, faults) = (Some(DeliveryMeter::Calls), Some(DeliveryMeter::Faults));
         let (large, small) = (64 * MIB, MIB);
         let warm = |delivered| reading(1.0, 0, delivered);
         let cases = [
@@ -294,7 +294,7 @@ mod tests {
         let nothing = Some(PartRead { share: 0.0, bytes: None });
         assert_eq!(parts_read(file(MIB), reading(0.0, 0, None)), [nothing; 2], "wc -c");
         assert_eq!(
-            parts_read(file(64 * MIB), reading(1.0, 64 * MIB, Some(Delivered::Calls))),
+            parts_read(file(64 * MIB), reading(1.0, 64 * MIB, Some(DeliveryMeter::Calls))),
             [None; 2],
             "the whole"
         );
@@ -310,7 +310,7 @@ mod tests {
         record.add(Line::ColdProbe(Box::new(Sample { trial: warm, ..reading(0.5, 32 * MIB, None) })));
         assert_eq!(part(&record), Some(PartRead { share: 0.5, bytes: Some(32 * MIB) }));
         assert!(record.trials[warm].samples.len() == 1, "it is no sample of the trial");
-        let whole = Sample { trial: warm, ..reading(1.0, 64 * MIB, Some(Delivered::Calls)) };
+        let whole = Sample { trial: warm, ..reading(1.0, 64 * MIB, Some(DeliveryMeter::Calls)) };
         record.trials[warm].cold_probe = [whole].into_iter().collect();
         assert!(record.wholly_read_target(&record.trials[warm]).is_some());
     }
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_reading_that_lost_pages_reads_what_another_one_left_in_the_cache() {
-        let calls = Some(Delivered::Calls);
+        let calls = Some(DeliveryMeter::Calls);
         let read = |cold: [Sample; 3]| {
             let record =
                 record_of_command("command/a {}", file(64 * MIB), cold.to_vec(), reading(1.0, 0, None));
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_unknown_for_several_readers_and_unknown_residency() {
-        let whole = || reading(1.0, 64 * MIB, Some(Delivered::Calls));
+        let whole = || reading(1.0, 64 * MIB, Some(DeliveryMeter::Calls));
         let readers = TargetFacts { reader_count: Some(2), ..file(64 * MIB) };
         assert_eq!(rates_known("command/a", readers, whole(), whole()), [false; 2], "which of two read it");
         let unseen = Sample { resident_after: None, ..whole() };

@@ -129,7 +129,7 @@ pub(super) fn rate_or_time_words(row: &RankingRow) -> String {
 }
 
 /// The line `ratios are to wc -l (code that others wrote)`. If rankings have different references,
-/// the line names each reference with its rankings. `None` if nothing was measured.
+/// the line names each reference with its rankings. `None` if no ranked trial was measured.
 pub(super) fn baseline_words(rankings: &[Ranking]) -> Option<String> {
     let of_ranking = |it: &Ranking| Some((reference_words(it.reference.as_ref()?), it.full_condition()));
     let parts: Vec<String> = match &groups::by_key(rankings.iter().filter_map(of_ranking))[..] {

@@ -98,7 +98,7 @@ impl ArchiveRatio {
 fn is_content_of_archive(record: &Record, archive: TargetIndex, plain: TargetIndex) -> bool {
     let facts = |target: TargetIndex| record.targets.get(target);
     let conditions = |target: TargetIndex| {
-        facts(target).map(|it| (&it.settings, it.memory.as_ref().map(|memory| memory.bound)))
+        facts(target).map(|it| (&it.settings, it.memory_bound.as_ref().map(|memory| memory.bound)))
     };
     let content = facts(archive).and_then(|it| it.decoded.as_ref()).map(|decoded| &decoded.digest);
     let is_same = content == facts(plain).and_then(|it| it.digest.as_ref());

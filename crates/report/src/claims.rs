@@ -31,7 +31,7 @@ fn title(judged: &JudgedClaims) -> String {
 
 fn cells(it: &JudgedClaim) -> Vec<String> {
     let question = it.claim.question.as_ref().map_or_else(String::new, |question| format!("{question} "));
-    let claim = format!("{question}{} ({})", it.claim.statement, it.claim.place);
+    let claim = format!("{question}{} ({})", it.claim.statement, it.claim.passage);
     match &it.record_answer {
         None => vec![claim, numbers_text(&it.own_answer.shown), verdict_words(&it.own_answer)],
         Some(here) => {

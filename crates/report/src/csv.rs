@@ -67,7 +67,7 @@ const COLUMNS: &[Column] = &[
 
 impl Row<'_> {
     fn memory(&self) -> Option<&MemoryFacts> {
-        self.target.and_then(|target| target.memory.as_ref())
+        self.target.and_then(|target| target.memory_bound.as_ref())
     }
 
     fn cold_above(&self) -> Option<String> {
@@ -113,7 +113,7 @@ pub fn write_csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let counted = meters(Scope::WhereCounted);
     let counted = counted.filter(|meter| has(&|sample| meter.read(sample).is_some()));
     let counted: Vec<Column> = counted.map(Column::Meter).collect();
-    let is_bounded = record.targets.iter().any(|target| target.memory.is_some());
+    let is_bounded = record.targets.iter().any(|target| target.memory_bound.is_some());
     let bounds = if is_bounded { BOUND_COLUMNS } else { &[] };
     let estimates = if has(&|sample: &Sample| sample.resident_is_estimate) { ESTIMATE_COLUMNS } else { &[] };
     let columns =

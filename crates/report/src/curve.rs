@@ -106,7 +106,7 @@ impl CurvePoint {
     fn from_row(parameter: &str, row: &RankingRow) -> Option<CurvePoint> {
         let value = *row.params.0.get(parameter)?;
         let spelled = Params(BTreeMap::from([(parameter.to_owned(), value)])).to_string();
-        let rate_at = |wall_ns| Some(Throughput::per(row.bytes?, Nanos(wall_ns)));
+        let rate_at = |wall_ns| Some(Throughput::per(row.delivered_bytes?, Nanos(wall_ns)));
         let ends = row.wall.median_ci95.and_then(|[low, high]| Some([rate_at(high)?, rate_at(low)?]));
         Some(CurvePoint {
             value,

@@ -2,7 +2,7 @@
 //! stragglers.
 
 use super::words::{self, Number};
-use readlab_analysis::fleet::{HostEffect, MethodEffects, host_effects, method_effects, punctuality};
+use readlab_analysis::fleet::{MethodEffects, RankEffect, method_effects, punctuality, rank_effects};
 use readlab_model::units::Nanos;
 use readlab_record::{Fleet, FleetTurn, Rank, RankClock, Record, ShareMode};
 use schemars::JsonSchema;
@@ -16,17 +16,17 @@ pub struct FleetView {
     pub ranks: Vec<Rank>,
     /// The time of each rank divided by that of the others; ranks without a known ratio are left
     /// out.
-    effects: Vec<HostEffect>,
+    effects: Vec<RankEffect>,
     /// How long each rank takes with each method.
     pub method_effects: Vec<MethodEffects>,
 }
 
 impl FleetView {
-    /// The view of a record's fleet; `None` for a record of one host.
+    /// The view of a record's fleet; `None` for a record without a fleet.
     pub fn from_record(record: &Record) -> Option<FleetView> {
         let fleet = record.fleet.as_ref()?;
-        let effects = host_effects(record);
-        let mut lines = vec![host_words(fleet)];
+        let effects = rank_effects(record);
+        let mut lines = vec![fleet_line(fleet)];
         lines.extend(fleet.witness.as_ref().map(|it| {
             let what = "cold on the server before each cold turn, and proves it";
             format!("witness: {} makes {} {what}", it.host, it.path)
@@ -37,7 +37,7 @@ impl FleetView {
         Some(FleetView { lines, ranks, effects, method_effects: method_effects(record) })
     }
 
-    pub(super) fn host_effect(&self, rank: usize) -> Option<Number> {
+    pub(super) fn rank_effect(&self, rank: usize) -> Option<Number> {
         let effect = self.effects.iter().find(|it| it.rank == rank)?;
         Some(Number::new(effect_words(effect), effect.ratio))
     }
@@ -50,7 +50,8 @@ pub(super) struct FleetExport<'a> {
     library: &'a str,
     share: ShareMode,
     ranks: &'a [Rank],
-    host_effects: Vec<HostEffectExport>,
+    #[serde(rename = "host_effects")]
+    rank_effects: Vec<RankEffectExport>,
     method_effects: Vec<MethodEffects>,
     clocks: Vec<Clocks<'a>>,
     turns: Vec<&'a FleetTurn>,
@@ -59,7 +60,7 @@ pub(super) struct FleetExport<'a> {
 /// The time of a rank divided by that of the others.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "HostEffect")]
-struct HostEffectExport {
+struct RankEffectExport {
     rank: usize,
     ratio: f64,
     /// The simultaneous interval: with 95 % confidence, the intervals of all ranks hold the true
@@ -77,7 +78,7 @@ struct Clocks<'a> {
 
 impl<'a> FleetExport<'a> {
     pub(super) fn new(fleet: &'a Fleet, record: &'a Record) -> FleetExport<'a> {
-        let effect = |effect: HostEffect| HostEffectExport {
+        let effect = |effect: RankEffect| RankEffectExport {
             rank: effect.rank,
             ratio: effect.ratio,
             simultaneous_ci95: [effect.interval.low, effect.interval.high],
@@ -87,7 +88,7 @@ impl<'a> FleetExport<'a> {
             library: &fleet.mpi_library,
             share: fleet.share,
             ranks: &fleet.ranks,
-            host_effects: host_effects(record).into_iter().map(effect).collect(),
+            rank_effects: rank_effects(record).into_iter().map(effect).collect(),
             method_effects: method_effects(record),
             clocks: record.clocks.iter().map(|(round, ranks)| Clocks { round: *round, ranks }).collect(),
             turns: record.trials.iter().flat_map(|trial| &trial.fleet_turns).collect(),
@@ -95,7 +96,8 @@ impl<'a> FleetExport<'a> {
     }
 }
 
-fn host_words(fleet: &Fleet) -> String {
+/// The line that says how many ranks on how many hosts took part, and what each rank read.
+fn fleet_line(fleet: &Fleet) -> String {
     let hosts = fleet.ranks.iter().map(|rank| rank.host.as_str()).collect::<BTreeSet<_>>().len();
     let what = match fleet.share {
         ShareMode::Same => "all read one file",
@@ -115,8 +117,8 @@ fn punctuality_words(record: &Record) -> Option<String> {
 
 /// A line that names the stragglers, or the slowest rank if there are none; `None` if no rank has a
 /// known ratio.
-fn straggler_words(fleet: &Fleet, effects: &[HostEffect]) -> Option<String> {
-    let name = |effect: &HostEffect| format!("{} (rank {})", fleet.ranks[effect.rank].host, effect.rank);
+fn straggler_words(fleet: &Fleet, effects: &[RankEffect]) -> Option<String> {
+    let name = |effect: &RankEffect| format!("{} (rank {})", fleet.ranks[effect.rank].host, effect.rank);
     let stragglers: Vec<String> = effects
         .iter()
         .filter(|it| it.is_straggler())
@@ -131,7 +133,7 @@ fn straggler_words(fleet: &Fleet, effects: &[HostEffect]) -> Option<String> {
     })
 }
 
-fn effect_words(effect: &HostEffect) -> String {
+fn effect_words(effect: &RankEffect) -> String {
     words::with_ends(effect.ratio, Some(effect.interval), |ratio| format!("{ratio:.2}"))
 }
 
@@ -184,6 +186,6 @@ mod tests {
                 "straggler: b (rank 1) takes 1.50 [1.50, 1.50] times as long as the others",
             ]
         );
-        assert_eq!(view.host_effect(1).unwrap().text, "1.50 [1.50, 1.50]");
+        assert_eq!(view.rank_effect(1).unwrap().text, "1.50 [1.50, 1.50]");
     }
 }

@@ -49,7 +49,7 @@ pub struct LanguageBest {
 
 impl Ranking {
     /// The headline of the advised trial; without advice, of the trial with the lowest median.
-    /// `None` if nothing was measured.
+    /// `None` if no ranked trial was measured.
     pub fn advised_headline(&self, advice: Option<&Advice>) -> Option<Headline> {
         let advised = advice.and_then(|it| self.row(it.advised_trial?));
         let used = advised.or(self.rows.first())?;

@@ -48,7 +48,7 @@ pub(super) fn maker_words(header: &Header) -> String {
 pub(super) fn target_titles(record: &Record) -> Vec<String> {
     const LISTED_SINGLY_MAX: usize = 4;
     let mut titles = BTreeSet::new();
-    let is_new = |target: &&TargetFacts| target.memory.is_none() && titles.insert(target_title(target));
+    let is_new = |target: &&TargetFacts| target.memory_bound.is_none() && titles.insert(target_title(target));
     let targets: Vec<&TargetFacts> = record.targets.iter().filter(is_new).collect();
     if targets.len() <= LISTED_SINGLY_MAX || record.header.locations.is_some() {
         return targets.into_iter().map(target_title).collect();

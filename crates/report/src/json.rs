@@ -554,7 +554,7 @@ fn metrics_schema(generator: &mut SchemaGenerator) -> Schema {
 
 fn ratio_export<'a>(row: &RankingRow, reference: &'a Reference) -> Option<RatioExport<'a>> {
     let factor = row.ratio_to_reference?;
-    let (clear, pairs) = (factor.significance(), factor.pairs);
+    let (clear, pairs) = (factor.significance(), factor.unit_count);
     Some(RatioExport { factor, reference: &reference.name, significance: clear, pairs })
 }
 

@@ -189,7 +189,7 @@ fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) 
         let (other, own, times) = (&other.name, &own.name, words::ratio_words(fastest.ratio));
         sentence += &format!("; the fastest there, {other}, is {times} × {own}, the fastest at {first}");
     }
-    sentence += same_by_words(ratios.same_by);
+    sentence += content_proof_words(ratios.same_by);
     if let Some(times) = ratios.size_ratio {
         sentence += &format!("; the bytes there are {times:.3} times as many: times are compared by byte");
     }
@@ -197,7 +197,7 @@ fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) 
 }
 
 /// The clause that names the evidence that both contents are the same; empty for a digest.
-fn same_by_words(same_by: SameContentProof) -> &'static str {
+fn content_proof_words(same_by: SameContentProof) -> &'static str {
     match same_by {
         SameContentProof::Digest => "",
         SameContentProof::Answers => {
@@ -381,6 +381,6 @@ fn target_path(record: &Record, target: TargetIndex) -> &str {
 
 impl From<SharedRatio> for LocationRatioExport {
     fn from(ratio: SharedRatio) -> LocationRatioExport {
-        LocationRatioExport { factor: ratio, pairs: ratio.pairs }
+        LocationRatioExport { factor: ratio, pairs: ratio.unit_count }
     }
 }

@@ -146,7 +146,7 @@ fn series_block(series: &Series) -> String {
         format!("| {} |", SizeRow::TITLES.join(" | ")),
         format!("| {} |", SizeRow::TITLES.map(|_| "--:").join(" | ")),
     ];
-    lines.extend(series.sizes.iter().map(|row| format!("| {} |", row.texts().join(" | "))));
+    lines.extend(series.sizes.iter().map(|row| format!("| {} |", row.cell_texts().join(" | "))));
     let facts = [series.headline()].into_iter().chain(series.line_words());
     let band = series.band_sentences.iter().map(|it| format!("Leaves the line: {it}"));
     let mixed = series.mixed.iter().map(|it| format!("Mixed: {}", it.sentence()));

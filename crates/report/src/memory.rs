@@ -491,7 +491,7 @@ impl PointExport {
         PointExport {
             trial: it.trial.trial.index,
             level: LevelExport::from(it.level),
-            cache_bytes: it.target.memory.as_ref().map(|memory| memory.cache_bytes),
+            cache_bytes: it.target.memory_bound.as_ref().map(|memory| memory.cache_bytes),
             bytes_per_second: it.rate,
             ci95: it.interval.map(|ends| [ends.low, ends.high]),
             interval_rule: it.rule,

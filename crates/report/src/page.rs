@@ -42,7 +42,7 @@ pub struct Page {
     pub headlines: Vec<Headline>,
     /// The claims of publications, judged by this record; empty if no publication is about it.
     pub judged_claims: Vec<JudgedClaims>,
-    /// The reference of the ratios, in one line; `None` where nothing was measured.
+    /// The reference of the ratios, in one line; `None` if no ranked trial was measured.
     pub baseline: Option<String>,
     /// Whether tables list every row of a ranking. If not, one line with their number stands for
     /// the rows that tie with the first row of a rank. Tables of a suite list all rows, because a
@@ -85,7 +85,7 @@ pub struct Page {
     pub limits: Vec<Limit>,
     /// Whether the record has limits and no ranked trial, or comes from `readlab limits`.
     pub is_limits_record: bool,
-    /// Cautions for readers of the numbers: on targets first, then on the run.
+    /// Cautions about the numbers: those on targets first, then those on the run.
     pub cautions: Vec<String>,
     /// The cautions grouped by cause.
     pub warnings: Vec<WarningGroup>,
@@ -204,7 +204,7 @@ impl Ranking {
         line
     }
 
-    /// Why the reference was chosen; `None` when nothing was measured.
+    /// The reference and why it was chosen; `None` if no ranked trial was measured.
     pub fn reference_line(&self) -> Option<String> {
         let reference = self.reference.as_ref()?;
         Some(format!("reference: {} ({})", reference.name, reference.why.words()))
@@ -253,7 +253,7 @@ impl Ranking {
         format!("proof: {words}{touched}")
     }
 
-    /// What limits the fastest trial, in one line; `None` when nothing was measured.
+    /// What limits the fastest trial, in one line; `None` if no ranked trial was measured.
     pub fn verdict_line(&self) -> Option<String> {
         let first = self.rows.first()?;
         Some(format!("verdict: {}: {}", first.name, first.diagnosis.as_ref()?.sentence))

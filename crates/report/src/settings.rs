@@ -184,7 +184,7 @@ impl<'a> SettingEffectExport<'a> {
             found_settings_trial: it.trial_with_initial_settings.trial.index,
             factor: it.ratio,
             significance: it.significance(),
-            pairs: it.ratio.pairs,
+            pairs: it.ratio.unit_count,
         };
         setting_effects(record).into_iter().map(export).collect()
     }

@@ -44,7 +44,7 @@ impl Scale {
     }
 
     /// The coordinate of a value. A value outside the domain has the coordinate of the nearer end.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(super) fn coordinate_of(&self, value: f64) -> f64 {
         let [low, high] = self.domain.map(|end| self.transform(end));
         let share = ((self.transform(value) - low) / (high - low)).clamp(0.0, 1.0);
         let share = if share.is_finite() { share } else { 0.0 };
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_logarithmic_scale_has_equal_room_for_equal_factors() {
         let scale = Scale::logarithmic([1.0, 100.0], [0.0, 200.0]);
-        assert_eq!([1.0, 10.0, 100.0].map(|value| scale.at(value)), [0.0, 100.0, 200.0]);
+        assert_eq!([1.0, 10.0, 100.0].map(|value| scale.coordinate_of(value)), [0.0, 100.0, 200.0]);
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
         #[test]
         fn every_value_has_a_coordinate(low in any::<f64>(), high in any::<f64>(), value in any::<f64>()) {
             for scale in [Scale::linear([low, high], [0.0, 9.0]), Scale::logarithmic([low, high], [0.0, 9.0])] {
-                let at = scale.at(value);
+                let at = scale.coordinate_of(value);
                 prop_assert!((0.0..=9.0).contains(&at), "{:?} puts {} at {}", scale, value, at);
                 prop_assert!(scale.ticks(5).len() <= 80);
             }

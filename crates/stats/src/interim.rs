@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_interim_analyses_of_sixty_rounds_spend_less_than_two_percent() {
-        let spent: f64 = (0..=60).filter_map(interim_confidence).map(Confidence::error).sum();
+        let spent: f64 = (0..=60).filter_map(interim_confidence).map(Confidence::error_probability).sum();
         assert!(spent < 0.02, "{spent}");
     }
 }

@@ -140,11 +140,11 @@ impl Confidence {
     /// races show that this is enough.
     pub(crate) fn against_chosen(comparisons: usize) -> Confidence {
         let comparisons = comparisons.clamp(1, COMPARISONS_MAX);
-        Confidence::with_error(Confidence::REPORTED.error() / count_as_float(comparisons))
+        Confidence::with_error(Confidence::REPORTED.error_probability() / count_as_float(comparisons))
     }
 
     /// The share of experiments in which the interval misses the true value.
-    pub fn error(self) -> f64 {
+    pub fn error_probability(self) -> f64 {
         self.two_sided_error
     }
 

@@ -93,28 +93,28 @@ impl NoiseModel {
         (0..trials).map(|at| one(at, noise)).collect()
     }
 
-    /// Whether a trial has a kind of noise that may not show in a few readings.
-    fn is_loud(self, kind: f64) -> bool {
+    /// Whether a trial with this parameter has noise that may not show in a few readings.
+    fn may_hide_noise(self, noise_parameter: f64) -> bool {
         match self {
-            NoiseModel::OneLoud => kind > 0.1,
-            NoiseModel::Pauses | NoiseModel::PausesOfOthers => kind > 0.0,
+            NoiseModel::OneLoud => noise_parameter > 0.1,
+            NoiseModel::Pauses | NoiseModel::PausesOfOthers => noise_parameter > 0.0,
             _ => false,
         }
     }
 
     /// The noise of one reading of a trial that takes this many times as long as the reference.
-    fn draw(self, kind: f64, factor: f64, noise: &mut SeededRandom) -> f64 {
+    fn draw(self, noise_parameter: f64, factor: f64, noise: &mut SeededRandom) -> f64 {
         let normal = noise.normal();
         match self {
             NoiseModel::Normal(sd) => sd * normal,
-            NoiseModel::Uneven(_) | NoiseModel::TwoKinds | NoiseModel::OneLoud => kind * normal,
+            NoiseModel::Uneven(_) | NoiseModel::TwoKinds | NoiseModel::OneLoud => noise_parameter * normal,
             NoiseModel::Neighbour(share) => {
                 (factor * (0.01 * normal).exp() + share * noise.exponential()).ln() - factor.ln()
             }
             NoiseModel::NeighbourInProportion => ((0.01 * normal).exp() + 0.3 * noise.exponential()).ln(),
             NoiseModel::Spikes(sd) => sd * normal + noise.spike_with_probability(0.05, 3_f64.ln()),
             NoiseModel::Pauses | NoiseModel::PausesOfOthers => {
-                0.02 * normal + kind * noise.spike_with_probability(0.3, 1.4_f64.ln())
+                0.02 * normal + noise_parameter * noise.spike_with_probability(0.3, 1.4_f64.ln())
             }
             NoiseModel::HeavyTails => {
                 let squares: f64 = (0..3).map(|_| noise.normal().powi(2)).sum();
@@ -241,7 +241,7 @@ impl TrueMedians {
                 let ratio = shared.ratio(0, trial).and_then(|it| it.ci95).map(|it| it.ends.map(f64::ln));
                 let is_held = ratio.is_some_and(|ends| ends.holds(log_factor + of_pair));
                 ratios.add(is_held);
-                if model.is_loud(race.noise_parameters[trial]) {
+                if model.may_hide_noise(race.noise_parameters[trial]) {
                     of_loud.add(is_held);
                 }
                 let location = shared.location(trial).and_then(|it| it.ci95);

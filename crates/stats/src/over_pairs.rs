@@ -65,7 +65,7 @@ impl SharedVariance {
 
     /// Whether the ratio of each of these pairs differs from the ratios of the others.
     pub fn are_unlike_others(&self, pairs: &[[usize; 2]]) -> Vec<bool> {
-        let error = Confidence::REPORTED.error() / count_as_float(pairs.len().max(1));
+        let error = Confidence::REPORTED.error_probability() / count_as_float(pairs.len().max(1));
         let log_ratio = |[trial, reference]: &[usize; 2]| {
             let confidence = Confidence::with_error(error);
             let difference = self.compare(*trial, *reference, confidence, CHOSEN_RANK_TEST_PAIRS_MIN)?;
@@ -91,7 +91,7 @@ fn mean_of_pairs(pairs: &[ComparedPair]) -> LogDifference {
         let half = half_width_by_pairs(&half_widths).max(half_width_by_units(&means));
         IntervalWithRule { ends: Interval::around(estimate, half), rule: IntervalRule::SharedVariance }
     });
-    LogDifference { estimate, interval, pairs: means.len() }
+    LogDifference { estimate, interval, unit_count: means.len() }
 }
 
 /// The mean over the pairs in each unit, after the ratio of each pair is subtracted. Only units
@@ -212,7 +212,7 @@ mod tests {
         assert!((all.estimate / 0.8 - 1.0).abs() < 0.06, "{all:?}");
         let half = |it: SharedRatio| it.ci95.unwrap().ends.map(f64::ln).half_width();
         assert!(half(all) < 0.7 * half(one), "{all:?} {one:?}");
-        assert_eq!((all.pairs, all.ci95.unwrap().rule), (10, IntervalRule::SharedVariance));
+        assert_eq!((all.unit_count, all.ci95.unwrap().rule), (10, IntervalRule::SharedVariance));
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
             .run_race(1, &mut SeededRandom::new(3))
             .ratio_over(&method_pairs())
             .unwrap();
-        assert_eq!((short.ci95, short.pairs), (None, 1));
+        assert_eq!((short.ci95, short.unit_count), (None, 1));
     }
 
     #[test]

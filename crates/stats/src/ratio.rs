@@ -65,7 +65,7 @@ pub fn ratio_interval<O: Into<Observation>>(
     trial: impl IntoIterator<Item = O>,
     confidence: Confidence,
 ) -> Option<Interval> {
-    let pairs = Turns::from_walls(reference).minus(&Turns::from_walls(trial));
+    let pairs = Turns::logs_of_walls(reference).minus(&Turns::logs_of_walls(trial));
     PairedDifferences::from_differences(&pairs).interval(confidence).map(|ends| ends.map(f64::exp))
 }
 

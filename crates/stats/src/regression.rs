@@ -77,15 +77,15 @@ pub struct AbsoluteErrors {
     pub intercept_se: Option<f64>,
     /// Share of the variance of y that the line explains; `None` if y does not vary.
     pub r_squared: Option<f64>,
-    /// Standard deviation of the residuals, with n-2; `None` with two points.
+    /// Standard deviation of the residuals, with n-2 degrees of freedom; `None` with two points.
     pub residual_sd: Option<f64>,
 }
 
 /// The errors of a line by weighted least squares of relative errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct RelativeErrors {
-    /// Standard deviation of the residuals divided by the fitted values, with n-2; `None` with two
-    /// points.
+    /// Standard deviation of the relative residuals (residual / fitted value), with n-2 degrees of
+    /// freedom; `None` with two points.
     pub relative_sd: Option<f64>,
 }
 
@@ -156,7 +156,8 @@ fn sum_of_relative_squares(points: &[(f64, f64)], line: &FittedLine, fitted: &[f
     points.iter().zip(fitted).map(|(&(x, y), fitted)| ((y - line.at(x)) / fitted).powi(2)).sum()
 }
 
-/// The standard deviation of the relative residuals, with n-2; `None` with two points.
+/// The standard deviation of the relative residuals, with n-2 degrees of freedom; `None` with two
+/// points.
 fn residual_sd(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> Option<f64> {
     let freedom = count_as_float(points.len()) - 2.0;
     (freedom > 0.0).then(|| (sum_of_relative_squares(points, line, fitted) / freedom).sqrt())

@@ -100,7 +100,7 @@ const EXP_ARGUMENT_MAX: f64 = 700.0;
 /// that read the same target. Controls have other noise and are left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedVariance {
-    trials: Vec<Trial>,
+    trials: Vec<TrialTimes>,
     /// T: the number of trials with two units or more.
     sharing_count: usize,
     /// The effect of each unit: how much longer all trials took in it.
@@ -113,7 +113,7 @@ pub struct SharedVariance {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Trial {
+struct TrialTimes {
     times_as_read: Vec<LogTime>,
     /// The times after disturbed readings were moved closer to the others.
     times: Vec<LogTime>,
@@ -124,7 +124,7 @@ struct Trial {
 #[derive(Debug, Clone, PartialEq)]
 struct TrialNoise {
     spread: Spread,
-    /// The reach η at 95 %.
+    /// η: how far one reading may be from the true value, at 95 %.
     reach: f64,
 }
 
@@ -139,9 +139,10 @@ pub struct SharedRatio {
     #[serde(flatten, serialize_with = "IntervalWithRule::serialize_ends")]
     #[schemars(with = "RuledEnds")]
     pub ci95: Option<IntervalWithRule>,
-    /// Number of units that hold both trials.
+    /// Number of units that hold both trials; for a mean over several pairs of trials, number of
+    /// units that hold at least half of the pairs.
     #[serde(skip)]
-    pub pairs: usize,
+    pub unit_count: usize,
 }
 
 /// The location (the centre) of a trial's times, in nanoseconds.
@@ -162,7 +163,7 @@ pub struct SharedLocation {
 pub(crate) struct LogDifference {
     pub(crate) estimate: f64,
     pub(crate) interval: Option<IntervalWithRule>,
-    pub(crate) pairs: usize,
+    pub(crate) unit_count: usize,
 }
 
 impl SharedVariance {
@@ -171,16 +172,16 @@ impl SharedVariance {
     pub fn new<O: Into<Observation>, R: IntoIterator<Item = O>>(
         trials: impl IntoIterator<Item = R>,
     ) -> SharedVariance {
-        SharedVariance::from_turns(&trials.into_iter().map(Turns::from_walls).collect::<Vec<_>>())
+        SharedVariance::from_turns(&trials.into_iter().map(Turns::logs_of_walls).collect::<Vec<_>>())
     }
 
     fn from_turns(turns: &[Turns]) -> SharedVariance {
         let (rows, units) = times_by_unit(turns);
-        let mut trials: Vec<Trial> = rows
+        let mut trials: Vec<TrialTimes> = rows
             .into_iter()
-            .map(|read| Trial { times: read.clone(), times_as_read: read, noise: None })
+            .map(|read| TrialTimes { times: read.clone(), times_as_read: read, noise: None })
             .collect();
-        let mut sharing: Vec<&mut Trial> =
+        let mut sharing: Vec<&mut TrialTimes> =
             trials.iter_mut().filter(|it| it.times_as_read.len() > 1).collect();
         let mut table = TwoWayTable::new(sharing.iter().map(|it| it.times_as_read.clone()).collect(), units);
         let residuals = move_disturbed(&mut table);
@@ -270,7 +271,7 @@ impl SharedVariance {
 
     /// The interval of the logarithm of a trial's time from the noise of all trials; `None` with
     /// fewer than [`LOCATION_TRIALS_MIN`] trials or two units.
-    fn shared_location_interval(&self, trial: &Trial) -> Option<Interval> {
+    fn shared_location_interval(&self, trial: &TrialTimes) -> Option<Interval> {
         if self.sharing_count < LOCATION_TRIALS_MIN {
             return None;
         }
@@ -298,7 +299,7 @@ impl SharedVariance {
         let confidence =
             if owes_decision && confidence > Confidence::DECIDED { Confidence::DECIDED } else { confidence };
         let (estimate, ends, rule) = if sorted.len() < 2 {
-            return Some(LogDifference { estimate: centre, interval: None, pairs: sorted.len() });
+            return Some(LogDifference { estimate: centre, interval: None, unit_count: sorted.len() });
         } else if sorted.len() >= ranks_from
             && let Some(ends) = differences.interval(confidence)
         {
@@ -313,7 +314,7 @@ impl SharedVariance {
             (centre, Interval::around(centre, half), IntervalRule::SharedVariance)
         };
         let interval = Some(IntervalWithRule { ends, rule });
-        Some(LogDifference { estimate, interval, pairs: sorted.len() })
+        Some(LogDifference { estimate, interval, unit_count: sorted.len() })
     }
 
     /// The differences of [`SharedVariance::differences_by_unit`] as observations, each with a
@@ -375,7 +376,7 @@ impl SharedVariance {
             let reach = |it| self.reach(it, Confidence::REPORTED);
             self.calibration(sorted.len()) * reach(trial)?.hypot(reach(other)?) / NORMAL_QUANTILE_95
         };
-        Some(DistanceBehind { centre: differences.estimate()?, sd, pairs: sorted.len() })
+        Some(DistanceBehind { centre: differences.estimate()?, sd, unit_count: sorted.len() })
     }
 
     /// The signed-rank interval of how much more time a trial takes than another, in logarithms.
@@ -397,13 +398,17 @@ pub(crate) struct DistanceBehind {
     /// The standard deviation of one difference, from the spreads of both trials.
     pub(crate) sd: f64,
     /// Number of units that hold both trials.
-    pub(crate) pairs: usize,
+    pub(crate) unit_count: usize,
 }
 
 impl LogDifference {
     pub(crate) fn ratio(self) -> SharedRatio {
         let ratio = |it: IntervalWithRule| IntervalWithRule { ends: it.ends.map(finite_exp), ..it };
-        SharedRatio { estimate: self.estimate.exp(), ci95: self.interval.map(ratio), pairs: self.pairs }
+        SharedRatio {
+            estimate: self.estimate.exp(),
+            ci95: self.interval.map(ratio),
+            unit_count: self.unit_count,
+        }
     }
 }
 
@@ -416,7 +421,7 @@ impl SharedRatio {
 
 impl From<SharedRatio> for Ratio {
     fn from(shared: SharedRatio) -> Ratio {
-        let SharedRatio { estimate, ci95, pairs } = shared;
+        let SharedRatio { estimate, ci95, unit_count: pairs } = shared;
         Ratio { estimate, ci95: ci95.map(|it| it.ends), rule: ci95.map(|it| it.rule), pairs }
     }
 }
@@ -569,7 +574,7 @@ mod tests {
         ]));
         let found = shared.ratio(1, 0).unwrap();
         let half = 4.303 / 3_f64.sqrt();
-        assert!((found.estimate.ln() - 2.0).abs() < 1e-9 && found.pairs == 3);
+        assert!((found.estimate.ln() - 2.0).abs() < 1e-9 && found.unit_count == 3);
         assert!((ends(&found).high.ln() - 2.0 - half).abs() < 1e-3, "{found:?}");
         let location = shared.location(0).unwrap().ci95.unwrap().ends;
         assert!(((location.low / 1e6).ln() - 2.0 + half).abs() < 1e-3, "{location:?}");
@@ -603,7 +608,7 @@ mod tests {
     fn one_round_has_an_estimate_and_no_interval() {
         let shared = SharedVariance::new(race(5, 1, 0.1, &mut SeededRandom::new(1)));
         let found = shared.ratio(1, 0).unwrap();
-        assert_eq!((found.pairs, found.ci95, found.significance()), (1, None, None));
+        assert_eq!((found.unit_count, found.ci95, found.significance()), (1, None, None));
         assert_eq!(shared.location(3).unwrap().ci95, None);
         assert_eq!((shared.sharing_trial_count(), shared.noise_sd(0)), (0, None));
         assert_eq!(shared.significance_against_first(0, 1), None);
@@ -638,7 +643,7 @@ mod tests {
         let shared = SharedVariance::new(&race);
         assert_eq!(shared.location(0).unwrap().unit_count, 4);
         let found = shared.ratio(0, 1).unwrap();
-        assert_eq!(found.pairs, 4);
+        assert_eq!(found.unit_count, 4);
         assert!(ends(&found).holds(0.5_f64.exp()), "{found:?}");
         // With a single fill, the units are rounds; in a cold state every reading has its own fill.
         let one_fill = |race: &[Vec<Observation>]| -> Vec<Vec<Observation>> {
@@ -681,7 +686,7 @@ mod tests {
         let shared = SharedVariance::new(&race);
         for trial in 1..12 {
             let found = shared.ratio(trial, 0).unwrap();
-            assert_eq!((found.pairs, found.ci95.unwrap().rule), (4, IntervalRule::SharedVariance));
+            assert_eq!((found.unit_count, found.ci95.unwrap().rule), (4, IntervalRule::SharedVariance));
             let half = ends(&found).map(f64::ln).half_width();
             assert!((0.04..0.2).contains(&half), "{found:?}");
         }
@@ -781,7 +786,7 @@ mod tests {
                 for other in 0..rows.len() {
                     let Some(found) = shared.ratio(trial, other) else { continue };
                     let Some(IntervalWithRule { ends, .. }) = found.ci95 else {
-                        prop_assert_eq!(found.pairs, 1);
+                        prop_assert_eq!(found.unit_count, 1);
                         continue;
                     };
                     prop_assert!(ends.low > 0.0 && ends.high.is_finite(), "{:?}", found);

@@ -133,7 +133,8 @@ pub(crate) fn widened_range(sorted: &[f64], confidence: Confidence) -> Option<In
     let error = (1..sorted.len()).fold(1.0, |error, _| error / 2.0);
     let more = RANGE_WIDENING_SHARE * (last - first);
     let range = Interval { low: first - more, high: last + more };
-    (error <= RANGE_ERROR_FACTOR_MAX * confidence.error() * (1.0 + ROUNDING_TOLERANCE)).then_some(range)
+    (error <= RANGE_ERROR_FACTOR_MAX * confidence.error_probability() * (1.0 + ROUNDING_TOLERANCE))
+        .then_some(range)
 }
 
 /// The probabilities that the signed-rank statistic of `n` values is at most 0, 1, 2 and so on. The

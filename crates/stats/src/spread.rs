@@ -191,7 +191,7 @@ impl Spread {
     /// Σ_u w(u) 2Φ(−η/σ) = α, where Φ is the normal distribution. A mixture of normal distributions
     /// needs no guess of degrees of freedom.
     pub(crate) fn reach(&self, confidence: Confidence) -> f64 {
-        let least = NEGLIGIBLE_ERROR_SHARE * confidence.error();
+        let least = NEGLIGIBLE_ERROR_SHARE * confidence.error_probability();
         let levels = self.weights.iter().zip(GRID.levels).filter(|(weight, _)| **weight > least);
         let levels: Vec<(f64, f64)> = levels.map(|(&weight, level)| (weight, level)).collect();
         let Some((&(_, lowest), &(_, highest))) = levels.first().zip(levels.last()) else { return f64::NAN };
@@ -202,12 +202,12 @@ impl Spread {
         let mut found = dot(&self.weights, &GRID.levels) + log_normal;
         for _ in 0..STEPS_MAX {
             let (beyond, slope) = probability_beyond(&levels, found);
-            if beyond > confidence.error() {
+            if beyond > confidence.error_probability() {
                 low = found
             } else {
                 high = found
             }
-            let newton = found - (beyond / confidence.error()).ln() * beyond / slope;
+            let newton = found - (beyond / confidence.error_probability()).ln() * beyond / slope;
             let next = if low < newton && newton < high { newton } else { f64::midpoint(low, high) };
             let is_found = (next - found).abs() < LAST_STEP_MAX;
             found = next;

@@ -124,7 +124,7 @@ fn is_behind(shared: &SharedVariance, leader: usize, trial: usize, first: usize,
     if zone.is_off() {
         return leader == first && is_behind_at_interim(shared, leader, trial);
     }
-    let Some(DistanceBehind { centre, sd, pairs }) = shared.distance_behind(trial, leader) else {
+    let Some(DistanceBehind { centre, sd, unit_count: pairs }) = shared.distance_behind(trial, leader) else {
         return false;
     };
     if shared.sharing_trial_count() <= FEW_TRIALS_MAX && pairs < FEW_TRIALS_ROUNDS_MIN {
@@ -210,7 +210,8 @@ mod tests {
         let shared = SharedVariance::new(drawn_rounds(&[1.0, 1.04, 1.2, 1.3, 1.5, 1.9], 4, 0.05, 3));
         let zone = Indifference::within(ZONE);
         for (trial, leader) in [(1, 0), (2, 0), (2, 1), (3, 2)] {
-            let DistanceBehind { centre, sd, pairs } = shared.distance_behind(trial, leader).unwrap();
+            let DistanceBehind { centre, sd, unit_count: pairs } =
+                shared.distance_behind(trial, leader).unwrap();
             // ln(3 / 0.1) = 3.4012, ln 1.1 = 0.09531.
             let threshold = (sd.powi(2) * 3.4012 / (0.09531 * pairs as f64) - 0.04766).max(0.0);
             let is_slower = is_behind(&shared, leader, trial, leader, zone);

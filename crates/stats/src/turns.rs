@@ -23,7 +23,7 @@ impl Turns {
     }
 
     /// The turns with the logarithms of these wall times in nanoseconds.
-    pub(crate) fn from_walls<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> Turns {
+    pub(crate) fn logs_of_walls<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> Turns {
         Turns::new(&readings.into_iter().map(Into::into).collect::<Vec<_>>()).logs()
     }
 

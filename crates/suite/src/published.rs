@@ -235,7 +235,7 @@ impl Publication {
         let size_bytes = self.case_sizes_bytes.get(name).copied().or(self.size_bytes);
         side.cases.push(Case {
             name: name.to_owned(),
-            names: self.case_names(name),
+            names: self.case_aliases(name),
             key: ComparisonKey {
                 size_bytes,
                 work: self.work,
@@ -252,7 +252,7 @@ impl Publication {
     }
 
     /// The name of a case, and the labels and names of the suite's trials that repeat it.
-    fn case_names(&self, case: &str) -> BTreeSet<String> {
+    fn case_aliases(&self, case: &str) -> BTreeSet<String> {
         let suite = self.suite.as_ref().and_then(|name| Suite::find(name).ok());
         let entries = suite.into_iter().flat_map(|suite| suite.entries);
         let repeats = entries.filter(|entry| {

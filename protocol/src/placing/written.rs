@@ -3,8 +3,8 @@
 //! file is unchanged after every reading.
 
 use super::{
-    INPUT_REDIRECTION, OUTPUT_REDIRECTION, after_path_parameter, final_program, marked, program_name,
-    splits_path, wrapped_program,
+    INPUT_REDIRECTION, OUTPUT_REDIRECTION, after_path_parameter, marked, program_name, splits_path,
+    wrapped_program,
 };
 use crate::command_line::{LIST_PLACE, PLACE};
 

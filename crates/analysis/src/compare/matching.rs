@@ -55,7 +55,7 @@ impl<'a> Matching<'a> {
         let lonely = rows.iter().filter(|row| !is_met(row)).map(|row| case_name(row.first_case()));
         let lonely = lonely
             .filter(|name| !unlike_case_sentences.iter().any(|it| it.starts_with(&format!("{name} of "))));
-        one_side_sentences.extend(only_in_words(&first.name, &lonely.collect::<Vec<_>>()));
+        one_side_sentences.extend(one_sided_names_words(&first.name, &lonely.collect::<Vec<_>>()));
         rows.retain(is_met);
         matching
     }
@@ -105,7 +105,7 @@ impl<'a> Matching<'a> {
             side.cases.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(case, _)| case).collect();
         self.unpaired_cases.extend(left.iter().filter_map(|case| UnpairedCase::of_measured(0, case)));
         self.one_side_sentences
-            .extend(only_in_words(&side.name, &left.into_iter().map(case_name).collect::<Vec<_>>()));
+            .extend(one_sided_names_words(&side.name, &left.into_iter().map(case_name).collect::<Vec<_>>()));
     }
 }
 
@@ -117,7 +117,7 @@ impl UnpairedCase {
 }
 
 /// The words `only in A: x; y`, with a few names at most; `None` without names.
-fn only_in_words(side: &str, names: &[String]) -> Option<String> {
+fn one_sided_names_words(side: &str, names: &[String]) -> Option<String> {
     const NAMES_SHOWN: usize = 6;
     let mut shown = names.to_vec();
     shown.dedup();

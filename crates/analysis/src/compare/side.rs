@@ -119,14 +119,14 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     // trial of a run that raced no settings.
     let has_initial_settings = target.is_none_or(TargetFacts::has_initial_settings);
     // A trial that is started for each reading is not the same case as one that keeps running.
-    let with_start = |name: String| match trial.start {
+    let with_start = |name: String| match trial.start_session {
         StartMode::Kept => name,
         StartMode::EachReading => format!("{name} (each reading)"),
     };
     let id = has_initial_settings.then(|| with_start(trial.id.to_string()));
     let label = trial.label.clone().filter(|_| has_initial_settings);
     let name = with_start(record.trial_name(trial));
-    let memory = target.and_then(|target| target.memory.as_ref());
+    let memory = target.and_then(|target| target.memory_bound.as_ref());
     // The names do not contain the bound on memory; the comparison key distinguishes bounds.
     let with_memory = |name: &String| match memory {
         Some(memory) => format!("{name}+{}", memory.words()),

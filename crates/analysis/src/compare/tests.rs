@@ -380,7 +380,7 @@ fn methods_that_are_started_for_each_reading_are_cases_of_their_own() {
         ] {
             let readings = [Sample { wall_ns, ..Sample::default() }];
             let trial = testing::add_trial(&mut record, name, CacheState::Warm, Cache::Through, readings);
-            record.trials[TrialIndex::new(trial)].trial.start = start;
+            record.trials[TrialIndex::new(trial)].trial.start_session = start;
         }
         Side::of_record(&record, name, "here")
     };
@@ -427,7 +427,7 @@ fn two_cases_of_one_side_have_a_ratio_by_shared_noise_and_those_of_two_sides_hav
         let of_same_side = &sides[0].cases[8].noise[&Measure::Wall];
         let ratio = of_same_side.ratio_to(&noise).unwrap();
         let ci95 = ratio.ci95.unwrap();
-        assert_eq!((ci95.rule, ratio.pairs), (IntervalRule::SharedVariance, rounds as usize));
+        assert_eq!((ci95.rule, ratio.unit_count), (IntervalRule::SharedVariance, rounds as usize));
         assert!(ci95.ends.low > 1.0 && ci95.ends.holds(ratio.estimate), "{ratio:?}");
         assert_eq!(noise.ratio_to(&of_other_side), None);
     }

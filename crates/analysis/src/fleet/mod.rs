@@ -1,9 +1,9 @@
 //! What the turns of a fleet show of its ranks: which ranks are slower than the others, how
 //! punctually they started, and how well their clocks are known.
 
-mod host_effects;
+mod rank_effects;
 
-pub use host_effects::{HostEffect, MethodEffects, host_effects, method_effects};
+pub use rank_effects::{MethodEffects, RankEffect, method_effects, rank_effects};
 
 use super::stats::{float, quantile, sorted};
 use readlab_record::{FleetTurn, Record};

@@ -1,7 +1,7 @@
 //! Methods that read the same bytes under the same bounds: which method is the fastest at each
 //! level of memory, and between which levels one method overtakes another.
 
-use super::{MemoryCurve, MemoryLevel, MemoryNoise, MemoryPoint, is_same_contest};
+use super::{MemoryCurve, MemoryLevel, MemoryPoint, PressedNoise, is_same_contest};
 use crate::stats::{Ratio, Significance};
 use readlab_record::{Record, TrialRecord};
 
@@ -67,7 +67,7 @@ impl<'a> MemoryContest<'a> {
     }
 
     fn of_curves(record: &'a Record, curves: Vec<MemoryCurve<'a>>) -> MemoryContest<'a> {
-        let noise = MemoryNoise::of_trials_like(record, curves[0].points[0].trial);
+        let noise = PressedNoise::of_trials_like(record, curves[0].points[0].trial);
         let mut levels: Vec<MemoryLevel> =
             curves.iter().flat_map(|curve| &curve.points).map(|point| point.level).collect();
         levels.sort_by(|a, b| a.order(*b));
@@ -84,7 +84,7 @@ impl<'a> MemoryContest<'a> {
 
 impl<'a> FastestMethod<'a> {
     /// `None` if fewer than two methods were measured at this level.
-    fn at(curves: &[MemoryCurve<'a>], level: MemoryLevel, noise: &MemoryNoise) -> Option<FastestMethod<'a>> {
+    fn at(curves: &[MemoryCurve<'a>], level: MemoryLevel, noise: &PressedNoise) -> Option<FastestMethod<'a>> {
         let mut points: Vec<&MemoryPoint> = curves.iter().filter_map(|curve| curve.point_at(level)).collect();
         points.sort_by(|a, b| b.rate.total_cmp(&a.rate));
         let [first, second, ..] = points[..] else { return None };
@@ -105,7 +105,7 @@ impl<'a> Crossing<'a> {
         curves: &[MemoryCurve<'a>],
         levels: &[MemoryLevel],
         [trial_with_less, trial_with_more]: [&'a TrialRecord; 2],
-        noise: &MemoryNoise,
+        noise: &PressedNoise,
     ) -> Option<Crossing<'a>> {
         let curve_of = |it: &TrialRecord| {
             curves

@@ -49,7 +49,7 @@ impl MemoryLevel {
             CacheState::Cold => Some(MemoryLevel::Cold),
             CacheState::Warm => Some(MemoryLevel::Warm),
             CacheState::Pressed => {
-                Some(MemoryLevel::Share(record.target_of(&it.trial)?.memory.as_ref()?.share()))
+                Some(MemoryLevel::Share(record.target_of(&it.trial)?.memory_bound.as_ref()?.share()))
             }
             CacheState::Unknown => None,
         }
@@ -144,7 +144,7 @@ impl<'a> MemoryCurve<'a> {
     /// The curve through the point of a pressed trial; `None` with a single point.
     pub(crate) fn through(record: &'a Record, it: &TrialRecord) -> Option<MemoryCurve<'a>> {
         MemoryLevel::of_trial(record, it).filter(|level| level.is_pressed())?;
-        let noise = MemoryNoise::of_trials_like(record, it);
+        let noise = PressedNoise::of_trials_like(record, it);
         let is_point = |other: &&TrialRecord| is_measured_reading(other) && is_same_curve(record, other, it);
         let trials = record.trials.iter().filter(is_point);
         let mut points: Vec<MemoryPoint> =
@@ -165,7 +165,7 @@ impl<'a> MemoryCurve<'a> {
 }
 
 impl<'a> MemoryPoint<'a> {
-    fn of_trial(record: &'a Record, it: &'a TrialRecord, noise: &MemoryNoise) -> Option<MemoryPoint<'a>> {
+    fn of_trial(record: &'a Record, it: &'a TrialRecord, noise: &PressedNoise) -> Option<MemoryPoint<'a>> {
         let (level, target) = (MemoryLevel::of_trial(record, it)?, record.target_of(&it.trial)?);
         let bytes = float(record.bytes_out(it).filter(|bytes| *bytes > 0)?);
         let rate_at = |wall_ns: f64| bytes * 1e9 / wall_ns.max(1.0);
@@ -211,16 +211,16 @@ fn resident_share(sample: &Sample) -> Option<f64> {
 
 /// The noise of all pressed trials of a contest, under all bounds. A trial in the cold or the warm
 /// state has the noise of its own contest.
-struct MemoryNoise<'r> {
+struct PressedNoise<'r> {
     record: &'r Record,
     pressed: SharedNoise,
 }
 
-impl<'r> MemoryNoise<'r> {
+impl<'r> PressedNoise<'r> {
     /// The noise of all pressed trials that do the same work with the same bytes, under all bounds.
-    fn of_trials_like(record: &'r Record, it: &TrialRecord) -> MemoryNoise<'r> {
+    fn of_trials_like(record: &'r Record, it: &TrialRecord) -> PressedNoise<'r> {
         let alike = pressed_trials(record).into_iter().filter(|other| is_same_contest(record, other, it));
-        MemoryNoise { record, pressed: SharedNoise::from_trials(alike) }
+        PressedNoise { record, pressed: SharedNoise::from_trials(alike) }
     }
 
     fn of_trial(&self, it: &TrialRecord) -> Cow<'_, SharedNoise> {
@@ -249,7 +249,7 @@ impl<'r> MemoryNoise<'r> {
     }
 }
 
-fn find_cliff(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<Cliff> {
+fn find_cliff(points: &[MemoryPoint], noise: &PressedNoise) -> Option<Cliff> {
     let steps = points.len().saturating_sub(1);
     let found = points.windows(2).filter_map(|pair| {
         let ratio = noise.ratio(pair[1].trial, pair[0].trial, steps)?;
@@ -259,7 +259,7 @@ fn find_cliff(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<Cliff> {
     found.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate))
 }
 
-fn find_enough_memory(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<MemoryLevel> {
+fn find_enough_memory(points: &[MemoryPoint], noise: &PressedNoise) -> Option<MemoryLevel> {
     let pressed: Vec<&MemoryPoint> = points.iter().filter(|point| point.level.is_pressed()).collect();
     let adds_nothing = |less: &MemoryPoint, more: &MemoryPoint| {
         let gain = noise.ratio(more.trial, less.trial, 1).and_then(|ratio| ratio.ci95);
@@ -276,7 +276,7 @@ fn trials_under_greater_bounds<'r>(
     record: &'r Record,
     it: &TrialRecord,
 ) -> Vec<(&'r TrialRecord, &'r MemoryFacts)> {
-    let bound_of = |it: &TrialRecord| record.target_of(&it.trial)?.memory.as_ref();
+    let bound_of = |it: &TrialRecord| record.target_of(&it.trial)?.memory_bound.as_ref();
     let Some(own) = bound_of(it) else { return Vec::new() };
     let greater = |other: &'r TrialRecord| {
         let memory = bound_of(other)?;
@@ -297,7 +297,7 @@ pub(crate) fn has_greater_bound(record: &Record, it: &TrialRecord) -> bool {
 /// The smallest of the greater bounds under which a pressed trial is clearly faster, and its speed
 /// ratio.
 pub(crate) fn least_faster_bound(record: &Record, it: &TrialRecord) -> Option<GreaterBound> {
-    let noise = MemoryNoise::of_trials_like(record, it);
+    let noise = PressedNoise::of_trials_like(record, it);
     trials_under_greater_bounds(record, it).into_iter().find_map(|(other, memory)| {
         let ratio = noise.ratio(other, it, 1)?;
         let speed_ratio = ratio.estimate;
@@ -324,7 +324,7 @@ fn is_measured_reading(it: &TrialRecord) -> bool {
 
 /// Whether two trials differ only in the memory that bounds the page cache, and in the cache state.
 fn is_same_curve(record: &Record, one: &TrialRecord, other: &TrialRecord) -> bool {
-    let name = |it: &TrialRecord| (it.trial.id.clone(), it.trial.label.clone(), it.trial.start);
+    let name = |it: &TrialRecord| (it.trial.id.clone(), it.trial.label.clone(), it.trial.start_session);
     name(one) == name(other) && is_same_contest(record, one, other)
 }
 

@@ -42,7 +42,7 @@ fn record(methods: &[(&str, [u64; 5])]) -> Record {
         let cache_bytes = bound.in_bytes(FILE_BYTES);
         let memory =
             Some(MemoryFacts { bound, cache_bytes, working_set_bytes: FILE_BYTES, is_shared: false });
-        record.add(testing::target_line(index, TargetFacts { memory, ..facts.clone() }));
+        record.add(testing::target_line(index, TargetFacts { memory_bound: memory, ..facts.clone() }));
     }
     for (name, [cold, quarter, half, whole, warm]) in methods {
         add_trial(&mut record, name, 0, CacheState::Cold, *cold);
@@ -162,7 +162,7 @@ fn files_works_and_records_without_a_bound_are_kept_apart() {
     let points =
         |record: &Record| MemoryCurve::all(record).iter().map(|curve| curve.points.len()).collect::<Vec<_>>();
     assert_eq!(points(&record), [4, 4], "the bound of the other file is not theirs");
-    record.targets.iter_mut().for_each(|facts| facts.memory = None);
+    record.targets.iter_mut().for_each(|facts| facts.memory_bound = None);
     assert!(MemoryCurve::all(&record).is_empty() && MemoryContest::all(&record).is_empty());
 }
 

@@ -237,7 +237,7 @@ pub(crate) fn concurrent_readers_of(record: &Record, it: &TrialRecord) -> Option
 
 /// The bound on memory under which a trial is read; `None` if there is none.
 pub(crate) fn memory_bound_of(record: &Record, it: &TrialRecord) -> Option<MemoryBound> {
-    record.target_of(&it.trial)?.memory.as_ref().map(|memory| memory.bound)
+    record.target_of(&it.trial)?.memory_bound.as_ref().map(|memory| memory.bound)
 }
 
 /// A processor that works for at least this share of the time counts as busy all the time.

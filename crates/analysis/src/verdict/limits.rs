@@ -27,8 +27,8 @@ pub fn limits(record: &Record) -> Vec<Limit> {
     let of_readings = |limit: &Limit| comes_from_reading(record, limit);
     let measured: BTreeSet<(LimitKind, TargetIndex)> =
         limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
-    // Readings above a cache say nothing about the device. A reading that bypasses the page cache
-    // shows the limit of the device only if no control measured it.
+    // Trials on a target whose caches cannot all be evicted show no limit of the device. A reading
+    // that bypasses the page cache shows the limit of the device only if no control measured it.
     let is_of_a_cache = |target: TargetIndex| {
         record.targets.get(target).is_some_and(|it| it.unevictable_cache_names().is_some())
     };
@@ -164,8 +164,8 @@ fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     })
 }
 
-/// The kind of limit that a reading from a server shows; `None` for other readings, and in records
-/// that `readlab limits` did not make.
+/// The kind of limit that a reading from a server shows; `None` for controls, for commands, for
+/// other readings, and in records that `readlab limits` did not make.
 fn server_limit_kind(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
     let target = record.target_of(&it.trial)?;
     let is_limit = record.header.kind == RunKind::Limits

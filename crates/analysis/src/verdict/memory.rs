@@ -33,7 +33,7 @@ const LEFT_SHARE_MAX: f64 = 0.02;
 
 pub(super) fn verdict_on_memory_bound(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { trial_record: it, target, .. } = judged;
-    let memory = target.memory.as_ref().filter(|_| it.trial.state == CacheState::Pressed)?;
+    let memory = target.memory_bound.as_ref().filter(|_| it.trial.state == CacheState::Pressed)?;
     if it.trial.bypasses_cache() || leaves_nothing_in_cache(judged, memory) {
         return None;
     }

@@ -5,7 +5,7 @@
 use super::parts::{joint_reader_count, median};
 use super::{JudgedTrial, Remedy};
 use crate::stats::float;
-use readlab_model::sample::{Delivered, FAULT_AROUND_BYTES, Meter, OWN_FAULTS_MAX, PAGE_BYTES};
+use readlab_model::sample::{DeliveryMeter, FAULT_AROUND_BYTES, Meter, OWN_FAULTS_MAX, PAGE_BYTES};
 use readlab_model::trial::COMMAND;
 use readlab_record::{Record, StartMode, TrialRecord};
 
@@ -63,7 +63,8 @@ pub(super) fn remedy_by_reuse(judged: &JudgedTrial) -> Option<Remedy> {
 
 /// Whether all bytes of every reading were observed to pass through read calls.
 pub(super) fn reads_by_calls(it: &TrialRecord) -> bool {
-    !it.samples.is_empty() && it.samples.iter().all(|sample| sample.turn.delivered == Some(Delivered::Calls))
+    !it.samples.is_empty()
+        && it.samples.iter().all(|sample| sample.turn.delivered == Some(DeliveryMeter::Calls))
 }
 
 /// The page faults of one of the ranks or readers that read a target together, and its part of the
@@ -101,7 +102,7 @@ impl ReaderFaults {
 
 /// Whether each reading starts a program, whose libraries and runtime cause page faults.
 fn starts_program(it: &TrialRecord) -> bool {
-    it.trial.contender() == COMMAND || it.trial.start == StartMode::EachReading
+    it.trial.contender() == COMMAND || it.trial.start_session == StartMode::EachReading
 }
 
 /// Memory that the process of a trial has apart from the bytes of the target: the smallest peak of

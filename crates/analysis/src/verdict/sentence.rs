@@ -29,12 +29,12 @@ pub(super) fn verdict_sentence(verdict: &Verdict, facts: &TrialFacts) -> String 
     let times = if has_times { time_share_words(facts) } else { String::new() };
     let after = match verdict {
         Verdict::Processing { faster_scan: Some(remedy) } => {
-            format!("; {remedy}{}", memory_limit_words(facts))
+            format!("; {remedy}{}", nearest_limit_words(facts))
         }
         Verdict::Processing { faster_scan: None } => {
-            format!("; no other scan of this method was faster beyond doubt{}", memory_limit_words(facts))
+            format!("; no other scan of this method was faster beyond doubt{}", nearest_limit_words(facts))
         }
-        Verdict::Faults | Verdict::Mixed { .. } => memory_limit_words(facts),
+        Verdict::Faults | Verdict::Mixed { .. } => nearest_limit_words(facts),
         _ => String::new(),
     };
     let above = facts.cold_cache_names.as_ref();
@@ -156,7 +156,7 @@ fn greater_bound_words(greater: Option<&GreaterBound>, facts: &TrialFacts) -> St
     format!("; with memory for {share} of the working set ({bytes}) it is {times:.1} times as fast")
 }
 
-/// The words `; rust/direct, which fetches less, is 3.2 times as fast`.
+/// The words `; rust/direct, which fetches less, is 3.2 times as fast`; empty without a remedy.
 fn faster_words(remedy: Option<&Remedy>, why: &str) -> String {
     let words = remedy
         .map(|Remedy { name, speed_ratio: times }| format!("; {name}, {why}, is {times:.1} times as fast"));
@@ -194,7 +194,8 @@ fn decoding_or_device_words(busy: Option<f64>, facts: &TrialFacts) -> String {
     )
 }
 
-/// The words for how an encoded file is stored.
+/// Words that say how much of the file is stored encoded, or that the file takes less space than its
+/// size.
 fn storage_words(facts: &TrialFacts) -> String {
     if facts.is_stored_compressed {
         return "it stores the file in fewer bytes than it has".to_owned();
@@ -289,14 +290,16 @@ pub(super) fn short_read_ahead_words(ahead: &ReadAhead) -> String {
     )
 }
 
-/// `; the kernel fetched 2.5 times the bytes that were asked for`.
+/// The words `; the kernel fetched 2.5 times the bytes that were asked for`; empty unless clearly
+/// more bytes came from the device than a reading of blocks requested.
 fn fetched_words(facts: &TrialFacts) -> String {
     let times = facts.fetched_ratio;
     let words = times.map(|it| format!("; the kernel fetched {it:.1} times the bytes that were asked for"));
     words.unwrap_or_default()
 }
 
-/// The words `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`.
+/// The words `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`; other words if the trial
+/// exceeds the limit, or if the limit or the trial's rate is not known.
 fn limit_words(kind: LimitKind, facts: &TrialFacts) -> String {
     let own = if kind == LimitKind::Device { facts.device_rate } else { facts.rate };
     let (Some(LimitShare { limit, share, trial_rate: rate }), Some(_)) = (facts.limit(kind), own) else {
@@ -315,7 +318,8 @@ fn limit_words(kind: LimitKind, facts: &TrialFacts) -> String {
     format!("{} {is} the {} that {name} showed{pieces}", Throughput(rate), Throughput(value))
 }
 
-/// The words `; of its time 61 % copy, 20 % own code, 12 % waiting`.
+/// The words `; of its time 61 % copy, 20 % own code, 12 % waiting`; empty if the parts of the time
+/// are not known.
 fn time_share_words(facts: &TrialFacts) -> String {
     let Some(parts) = facts.parts else { return String::new() };
     let shown = parts.largest_first().into_iter().filter(|(_, share)| *share >= SHOWN_SHARE_MIN);
@@ -325,8 +329,9 @@ fn time_share_words(facts: &TrialFacts) -> String {
     format!("; of its time {}{busy}", shown.join(", "))
 }
 
-/// The words `; it reaches 12 % of the memory limit`.
-fn memory_limit_words(facts: &TrialFacts) -> String {
+/// The words `; it reaches 12 % of the memory limit`, for the nearest limit of any kind; empty if
+/// there is none, or if the trial clearly exceeds it.
+fn nearest_limit_words(facts: &TrialFacts) -> String {
     let near = facts.nearest().filter(|near| near.share <= ABOVE_LIMIT_SHARE);
     let words =
         |it: LimitShare| format!("; it reaches {} of the {} limit", percent(it.share), it.limit.kind.word());

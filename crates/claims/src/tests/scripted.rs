@@ -149,7 +149,7 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
     for (target, &bound) in (1..).zip(&bounds) {
         let cache_bytes = bound.in_bytes(SIZE_BYTES);
         let memory = MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE_BYTES, is_shared: false };
-        let facts = TargetFacts { memory: Some(memory), ..record.targets[TargetIndex::new(0)].clone() };
+        let facts = TargetFacts { memory_bound: Some(memory), ..record.targets[TargetIndex::new(0)].clone() };
         record.add(testing::target_line(target, facts));
     }
     // Only the first number of a pair is noisy: noise in both would cancel out within rounds.

@@ -44,11 +44,11 @@ struct Sweep {
     direct: TimeModel,
 }
 
-fn reads_sweep(read: TimeModel) -> Sweep {
+fn sweep_of_reads(read: TimeModel) -> Sweep {
     Sweep { read, write: EVEN_TIMES, direct: EVEN_TIMES }
 }
 
-fn writes_sweep(write: TimeModel) -> Sweep {
+fn sweep_of_writes(write: TimeModel) -> Sweep {
     Sweep { read: EVEN_TIMES, write, direct: EVEN_TIMES }
 }
 
@@ -76,30 +76,36 @@ fn scripts() -> Vec<Scripts> {
     let unsure = |device_share| TimeModel { device_share, device_scatter: 0.2, ..EVEN_TIMES };
     let steep = TimeModel { middle_rate_ratio: 3.0, ..EVEN_TIMES };
     vec![
-        line("the newer machine reads", reads_sweep, rate(4e9), rate(1e9), noisy(rate(2.2e9), 0.2)),
-        line("the newer machine does not write", writes_sweep, rate(2e9), rate(5e9), noisy(rate(2.9e9), 0.2)),
-        line("reading a file has a fixed", reads_sweep, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
-        line("writing a file has a fixed", writes_sweep, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
+        line("the newer machine reads", sweep_of_reads, rate(4e9), rate(1e9), noisy(rate(2.2e9), 0.2)),
+        line(
+            "the newer machine does not write",
+            sweep_of_writes,
+            rate(2e9),
+            rate(5e9),
+            noisy(rate(2.9e9), 0.2),
+        ),
+        line("reading a file has a fixed", sweep_of_reads, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
+        line("writing a file has a fixed", sweep_of_writes, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
         line(
             "the rate by the slope and the median rate agree for reads",
-            reads_sweep,
+            sweep_of_reads,
             EVEN_TIMES,
             fixed(3e6),
             noisy(EVEN_TIMES, 0.3),
         ),
         line(
             "the rate by the slope and the median rate agree for writes",
-            writes_sweep,
+            sweep_of_writes,
             EVEN_TIMES,
             fixed(3e6),
             noisy(EVEN_TIMES, 0.3),
         ),
-        line("files of 100 kB", reads_sweep, band(3.0), EVEN_TIMES, noisy(band(2.0), 0.2)),
-        line("files of 2 MB", reads_sweep, EVEN_TIMES, steep, noisy(EVEN_TIMES, 0.4)),
-        line("writes have no such band", writes_sweep, EVEN_TIMES, band(3.0), noisy(band(1.25), 0.2)),
-        line("a cache", reads_sweep, device(0.2), EVEN_TIMES, unsure(0.5)),
-        line("the drive", reads_sweep, EVEN_TIMES, device(0.5), unsure(0.95)),
-        line("the line", reads_sweep, fixed(-1e3), fixed(1e7), noisy(EVEN_TIMES, 0.05)),
+        line("files of 100 kB", sweep_of_reads, band(3.0), EVEN_TIMES, noisy(band(2.0), 0.2)),
+        line("files of 2 MB", sweep_of_reads, EVEN_TIMES, steep, noisy(EVEN_TIMES, 0.4)),
+        line("writes have no such band", sweep_of_writes, EVEN_TIMES, band(3.0), noisy(band(1.25), 0.2)),
+        line("a cache", sweep_of_reads, device(0.2), EVEN_TIMES, unsure(0.5)),
+        line("the drive", sweep_of_reads, EVEN_TIMES, device(0.5), unsure(0.95)),
+        line("the line", sweep_of_reads, fixed(-1e3), fixed(1e7), noisy(EVEN_TIMES, 0.05)),
         line(
             "the disk",
             |direct| Sweep { read: EVEN_TIMES, write: EVEN_TIMES, direct },

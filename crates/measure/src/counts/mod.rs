@@ -94,8 +94,8 @@ impl SwiftRetainCounting {
 impl Counting {
     /// Prepares the counting library for one process that is not yet started. On failure, the
     /// counts are missing and give the cause as the reason.
-    pub fn prepare(arc: SwiftRetainCounting) -> Counting {
-        Counting { preload: Some(Preload::prepare(arc)), ..Counting::syscalls_only() }
+    pub fn prepare(retain_counting: SwiftRetainCounting) -> Counting {
+        Counting { preload: Some(Preload::prepare(retain_counting)), ..Counting::syscalls_only() }
     }
 
     /// Counts system calls alone, with nothing loaded into the process.
@@ -182,14 +182,14 @@ impl Counting {
 }
 
 impl Preload {
-    fn prepare(arc: SwiftRetainCounting) -> Result<Preload, String> {
+    fn prepare(retain_counting: SwiftRetainCounting) -> Result<Preload, String> {
         if COUNTING_LIBRARY.is_empty() {
             return Err("this readlab was built without its counting library".to_owned());
         }
         let library = PreloadedLibrary::new("readlab-counting", COUNTING_LIBRARY)
             .map_err(|cause| format!("counting library: {cause}"))?;
         let page = SharedMemory::zeroed("readlab-counts", PAGE_BYTES).map_err(page_error)?;
-        Ok(Preload { library, page, retain_counting: arc })
+        Ok(Preload { library, page, retain_counting })
     }
 
     fn env(&self) -> Vec<EnvironmentVariable> {

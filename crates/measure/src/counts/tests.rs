@@ -55,8 +55,12 @@ impl Drop for TurnTaker {
     }
 }
 
-fn count_turns(program: &Path, arc: SwiftRetainCounting, turns: u8) -> BTreeMap<String, UntimedCount> {
-    count_turns_with(Counting::prepare(arc), program, turns)
+fn count_turns(
+    program: &Path,
+    retain_counting: SwiftRetainCounting,
+    turns: u8,
+) -> BTreeMap<String, UntimedCount> {
+    count_turns_with(Counting::prepare(retain_counting), program, turns)
 }
 
 fn count_turns_with(mut counting: Counting, program: &Path, turns: u8) -> BTreeMap<String, UntimedCount> {

@@ -60,7 +60,7 @@ pub fn probe_hidden_cache(target: &Target, cache: &PageCache, seed: u64) -> Hidd
             let start = target.part.map_or(0, |part| part.start_bytes);
             let offsets: Vec<u64> =
                 place_offsets(facts.size_bytes, seed).iter().map(|at| start + at).collect();
-            measure_places(|offset| read_place(&mut file, cache, offset), &offsets)
+            measure_places(|offset| time_reading_of_place(&mut file, cache, offset), &offsets)
         }
         Err(cause) => no_direct_reads(&cause),
     }
@@ -135,7 +135,7 @@ fn place_offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
 }
 
 /// Reads a place past the page cache; returns the duration of the reading.
-fn read_place(file: &mut DirectFile, cache: &PageCache, offset: u64) -> io::Result<Duration> {
+fn time_reading_of_place(file: &mut DirectFile, cache: &PageCache, offset: u64) -> io::Result<Duration> {
     // Evict the caches below that readlab can see, so that only hidden caches can answer.
     cache.evict_files_below().map_err(io::Error::other)?;
     let before = bytes_fetched_by_thread();

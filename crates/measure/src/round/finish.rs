@@ -71,7 +71,7 @@ impl Run<'_> {
             match end {
                 _ if progress.has_ended => {}
                 _ if progress.fastest_ns.is_some() => self.conclude_trial(progress, refuted)?,
-                None => self.sampler.close(progress.trial),
+                None => self.sampler.close_session(progress.trial),
                 Some(end) => {
                     self.announce_trial(progress, &Params::default())?;
                     let wait_reason = self.planned_trial(progress).wait_reason.clone();

@@ -250,8 +250,8 @@ impl<'a> Run<'a> {
     pub(crate) fn end_trial(&mut self, progress: &mut TrialProgress, outcome: Outcome) -> RunResult {
         progress.has_ended = true;
         match outcome {
-            Outcome::Measured => self.sampler.retire(progress.trial),
-            _ => self.sampler.close(progress.trial),
+            Outcome::Measured => self.sampler.retire_session(progress.trial),
+            _ => self.sampler.close_session(progress.trial),
         }
         Ok(self.sink.append(Line::Outcome { trial: progress.trial, outcome })?)
     }

@@ -256,7 +256,7 @@ impl Run<'_> {
         if why != StopReason::NotFirst {
             return Ok(());
         }
-        self.sampler.retire(progress.trial);
+        self.sampler.retire_session(progress.trial);
         let stopped = progress.describe_stop(&self.plan.rules);
         progress.rounds_at_stop = Some(stopped.rounds);
         Ok(self.sink.append(Line::Stopped { trial: progress.trial, stopped })?)

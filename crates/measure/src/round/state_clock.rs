@@ -5,8 +5,8 @@ use crate::plan::{Budget, Plan};
 use readlab_analysis::stats::float;
 use readlab_model::trial::CacheState;
 
-/// Divisor of the time left of a firm budget. Starts of contenders may take the quotient: a start
-/// takes at least as long as a turn, and each contender also needs a few readings.
+/// Divisor of the time left of a firm budget. Starts of contenders may take the quotient; the rest
+/// is for their readings, because each contender needs several turns.
 const STARTING_TIME_DIVISOR: u64 = 4;
 
 /// The time of one state: this state and the states after it get equal parts of the time left.

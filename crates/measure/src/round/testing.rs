@@ -250,7 +250,7 @@ impl Sampler for ScriptedSampler {
         self.refusals.get(&trial).map(|reason| refused_outcome(reason))
     }
 
-    fn close(&mut self, trial: TrialIndex) {
+    fn close_session(&mut self, trial: TrialIndex) {
         self.log(format!("  close {}", self.names[&trial]));
     }
 

@@ -90,7 +90,7 @@ impl StateMaker<'_, '_> {
         match measured.cache_control.identity() {
             Some(file) if leaves_pages(&evicted) => {
                 let processes = Processes::now();
-                HolderSearch { maker: self, target: measured, file, processes, evict }
+                HolderSearch { state_maker: self, target: measured, file, processes, evict }
                     .search_and_evict(evicted)
             }
             _ => evicted,
@@ -181,7 +181,7 @@ impl StateMaker<'_, '_> {
             holders.sort_by_key(|holder| holder.hold == Hold::Open);
             let Some(holder) = holders.first() else { return Ok(()) };
             if check == RELEASE_CHECKS {
-                self.pool.close(trial.index);
+                self.pool.close_session(trial.index);
                 self.states.holders.refuse_holder(trial.index, &target.target.facts.path, holder);
                 return self.states.check_not_refused(trial.index);
             }

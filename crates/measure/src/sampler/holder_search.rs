@@ -88,7 +88,7 @@ impl KnownHolders {
 pub(super) type EvictFn = fn(&dyn TargetCache) -> Result<ResidencyProof, CacheError>;
 
 pub(super) struct HolderSearch<'m, 's, 'a> {
-    pub(super) maker: &'m mut StateMaker<'s, 'a>,
+    pub(super) state_maker: &'m mut StateMaker<'s, 'a>,
     pub(super) target: &'s MeasuredTarget<'a>,
     pub(super) file: Identity,
     pub(super) processes: Processes,
@@ -105,22 +105,23 @@ impl<'a> HolderSearch<'_, '_, 'a> {
         if self.end_own_holders() {
             evicted = self.evict();
         }
-        let named_still_hold =
-            || !self.processes.holders(&self.maker.states.holders.named_processes, &self.file).is_empty();
+        let named_still_hold = || {
+            !self.processes.holders(&self.state_maker.states.holders.named_processes, &self.file).is_empty()
+        };
         if !leaves_pages(&evicted)
             || named_still_hold()
-            || self.maker.states.holders.search_count == SEARCHES_MAX
+            || self.state_maker.states.holders.search_count == SEARCHES_MAX
         {
             return evicted;
         }
-        self.maker.states.holders.search_count += 1;
-        if self.warn_of_other_holders() || self.maker.states.holders.search_count == 1 {
+        self.state_maker.states.holders.search_count += 1;
+        if self.warn_of_other_holders() || self.state_maker.states.holders.search_count == 1 {
             return evicted;
         }
         let evicted = self.evict_without_contenders();
-        if leaves_pages(&evicted) && self.maker.states.holders.search_count == 2 {
+        if leaves_pages(&evicted) && self.state_maker.states.holders.search_count == 2 {
             let path = self.path();
-            self.maker.notes.warn(format!(
+            self.state_maker.notes.warn(format!(
                 "{path}: some of its pages stay in the cache, and no process that this user can inspect has them mapped"
             ));
         }
@@ -128,7 +129,7 @@ impl<'a> HolderSearch<'_, '_, 'a> {
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        (self.evict)(self.maker.trials.page_cache(self.target.index))
+        (self.evict)(self.state_maker.trials.page_cache(self.target.index))
     }
 
     fn path(&self) -> &'a str {
@@ -137,8 +138,8 @@ impl<'a> HolderSearch<'_, '_, 'a> {
 
     /// The running contenders that read this file: each trial with its processes.
     fn contenders(&self) -> Vec<(TrialIndex, u32)> {
-        let mut running = self.maker.pool.all_process_ids();
-        running.retain(|(trial, _)| self.maker.trials.target_of(*trial).shares_file(self.target));
+        let mut running = self.state_maker.pool.all_process_ids();
+        running.retain(|(trial, _)| self.state_maker.trials.target_of(*trial).shares_file(self.target));
         running
     }
 
@@ -149,8 +150,12 @@ impl<'a> HolderSearch<'_, '_, 'a> {
         for (trial, process) in self.contenders() {
             let holders = self.processes.holders(&self.processes.family(process), &self.file);
             let Some(first) = holders.iter().find(|holder| holder.hold == Hold::Mapped) else { continue };
-            self.maker.pool.close(trial);
-            self.maker.states.holders.refuse_holder(trial, &self.maker.trials.facts(trial).path, first);
+            self.state_maker.pool.close_session(trial);
+            self.state_maker.states.holders.refuse_holder(
+                trial,
+                &self.state_maker.trials.facts(trial).path,
+                first,
+            );
             // A process that left the process group of its contender does not end with it.
             holders.iter().filter(|holder| holder.pid != process).for_each(Holder::kill);
             any = true;
@@ -174,11 +179,11 @@ impl<'a> HolderSearch<'_, '_, 'a> {
         };
         let has = if others.len() == 1 { "has" } else { "have" };
         let path = self.path();
-        self.maker.notes.warn(format!(
+        self.state_maker.notes.warn(format!(
             "{path}: {named}{more} {has} it mapped, so its pages cannot be evicted: methods through the page cache have no \
              cold state, and the cache is filled around the pages that stay"
         ));
-        self.maker.states.holders.named_processes.extend(others.iter().map(|other| other.pid));
+        self.state_maker.states.holders.named_processes.extend(others.iter().map(|other| other.pid));
         true
     }
 
@@ -189,13 +194,13 @@ impl<'a> HolderSearch<'_, '_, 'a> {
     fn evict_without_contenders(&mut self) -> Result<ResidencyProof, CacheError> {
         let mut running = self.contenders();
         running.sort_by_key(|(trial, process)| {
-            (!self.maker.states.holders.suspicions.contains_key(trial), may_be_inspected(*process))
+            (!self.state_maker.states.holders.suspicions.contains_key(trial), may_be_inspected(*process))
         });
         for (trial, _) in running {
-            self.maker.pool.close(trial);
+            self.state_maker.pool.close_session(trial);
             let evicted = self.evict();
             if !leaves_pages(&evicted) {
-                self.maker.states.holders.suspect(trial, &self.maker.trials.facts(trial).path);
+                self.state_maker.states.holders.suspect(trial, &self.state_maker.trials.facts(trial).path);
                 return evicted;
             }
         }

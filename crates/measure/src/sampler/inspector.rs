@@ -137,7 +137,7 @@ fn inspection_lines(trial: TrialIndex, graph: Option<FlameGraph>, trace: Option<
 /// The inspection of one trial, with the maker of its cache state.
 pub(super) struct Inspection<'s, 'a> {
     pub(super) trial: &'a Trial,
-    pub(super) maker: StateMaker<'s, 'a>,
+    pub(super) state_maker: StateMaker<'s, 'a>,
 }
 
 impl Inspection<'_, '_> {
@@ -146,11 +146,11 @@ impl Inspection<'_, '_> {
     fn launch_profiled(&self) -> Result<LaunchedSession, SessionError> {
         let index = self.trial.index;
         if self.trial.contender() == COMMAND {
-            return self.maker.trials.launch(index, 0, profile::naming_additions_for_commands());
+            return self.state_maker.trials.launch(index, 0, profile::naming_additions_for_commands());
         }
-        match self.maker.trials.launch(index, 0, profile::naming_additions()) {
+        match self.state_maker.trials.launch(index, 0, profile::naming_additions()) {
             Err(SessionError::NotStarted { cause, .. }) if cause.kind() == io::ErrorKind::AlreadyExists => {
-                self.maker.trials.launch(index, 0, CommandLineAdditions::default())
+                self.state_maker.trials.launch(index, 0, CommandLineAdditions::default())
             }
             launched => launched,
         }
@@ -186,7 +186,7 @@ impl Inspection<'_, '_> {
     }
 
     fn make_trace(&mut self) -> Result<Trace, TrialEnd> {
-        let trials = self.maker.trials;
+        let trials = self.state_maker.trials;
         let target = trials.target_of(self.trial.index).target;
         let file = target.file().filter(|_| !target.facts.transport().has_server());
         let reason = match target.tree() {
@@ -214,7 +214,7 @@ impl Inspection<'_, '_> {
     /// readings that a turn needs before its last reading to take a tenth of a second. The number
     /// is 0 if the state must be made, or a hook must run, before each reading.
     fn warm_up(&mut self, session: &mut Session) -> Result<u32, TrialEnd> {
-        let duration = match self.maker.trials.warmup(self.trial.index) {
+        let duration = match self.state_maker.trials.warmup(self.trial.index) {
             Warmup::UntilSteady => WARM_UP_TIME,
             Warmup::Readings => Duration::ZERO,
         };
@@ -236,22 +236,22 @@ impl Inspection<'_, '_> {
     /// Runs the preparation of a command and makes the trial's cache state. The warm state exists
     /// since the last fill; if pages were evicted since then, the file is filled again.
     fn make_state(&mut self) -> Result<(), TrialEnd> {
-        run_prepare_hook(self.trial, self.maker.trials)?;
-        let proof = self.maker.make_state(self.trial)?;
+        run_prepare_hook(self.trial, self.state_maker.trials)?;
+        let proof = self.state_maker.make_state(self.trial)?;
         let is_missing = self.trial.state == CacheState::Warm && proof.is_some_and(|it| !it.is_warm());
-        if is_missing { Ok(self.maker.refill(self.trial.target)?) } else { Ok(()) }
+        if is_missing { Ok(self.state_maker.refill(self.trial.target)?) } else { Ok(()) }
     }
 
     fn take_turn(&self, session: &mut Session, lead: u32) -> Result<Turn, TrialEnd> {
         let limit = self.turn_limit(lead);
         let turn = session.run_turn(TurnRequest { lead, count: 1 }, limit.time);
         let turn = turn.map_err(|error| limit.explain(error))?;
-        self.maker.trials.compare_answers(self.trial, &turn)?;
+        self.state_maker.trials.compare_answers(self.trial, &turn)?;
         Ok(turn)
     }
 
     fn turn_limit(&self, lead: u32) -> TurnLimit {
-        self.maker.trials.turn_limit(self.trial.index, lead + 1)
+        self.state_maker.trials.turn_limit(self.trial.index, lead + 1)
     }
 }
 

@@ -51,7 +51,7 @@ use readlab_model::target::{TargetIndex, Targets};
 use readlab_model::trial::{Answer, CacheState, Params, TrialIndex, Work};
 use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
-use readlab_record::{EndReason, Fill, Line, Outcome, SettingsApplied, StartMode, Trial};
+use readlab_record::{EndReason, Fill, Line, Outcome, SettingsChange, StartMode, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::session::Turn;
 use runtime_counters::TrialCounters;
@@ -204,7 +204,7 @@ impl<'a> ProcessSampler<'a> {
         let wall_ns = Nanos::from(begun.elapsed()).0;
         self.states.forget_fill();
         let target = TargetIndex::new(0).under_condition(point, self.trials.target_count());
-        self.notes.add(Line::Settings(SettingsApplied { target, wall_ns }));
+        self.notes.add(Line::Settings(SettingsChange { target, wall_ns }));
         Ok(true)
     }
 
@@ -228,7 +228,7 @@ impl<'a> ProcessSampler<'a> {
             CleanUpError { end: EndReason::CommandFailed, text }
         })?;
         let wall_ns = Nanos::from(begun.elapsed()).0;
-        self.notes.add(Line::Settings(SettingsApplied { target: TargetIndex::new(0), wall_ns }));
+        self.notes.add(Line::Settings(SettingsChange { target: TargetIndex::new(0), wall_ns }));
         Ok(())
     }
 
@@ -352,7 +352,7 @@ impl<'a> ProcessSampler<'a> {
 
     /// Reads once cold and untimed, if only a cold reading shows which part of the target a command
     /// reads. If the cold state cannot be proven, a warning says why.
-    fn probe_cold_part(&mut self, trial: &Trial) -> Result<(), TrialEnd> {
+    fn take_cold_probe_if_needed(&mut self, trial: &Trial) -> Result<(), TrialEnd> {
         if !self.needs_cold_probe(trial) || !self.cold_probed_trials.insert(trial.index) {
             return Ok(());
         }
@@ -430,7 +430,7 @@ impl Sampler for ProcessSampler<'_> {
         if self.single_reads.is_some() {
             self.warm_up_for_single_read(trial)
         } else {
-            self.probe_cold_part(self.trials.trial(trial))?;
+            self.take_cold_probe_if_needed(self.trials.trial(trial))?;
             self.warm_up_on_target(trial)
         }
     }
@@ -452,7 +452,7 @@ impl Sampler for ProcessSampler<'_> {
         if self.change_settings(trial)? && planned.state == CacheState::Warm {
             return Err(SampleError::Unproven("the cache was filled under other settings".to_owned()));
         }
-        match planned.start {
+        match planned.start_session {
             StartMode::Kept => self.ensure_running(planned)?,
             StartMode::EachReading => drop(self.pool.restart(&self.trials, trial)?),
         }
@@ -494,7 +494,7 @@ impl Sampler for ProcessSampler<'_> {
         self.change_settings(trial).or_else(|end| end.outcome().map(|_| false))?;
         let (states, pool, notes) = (&mut self.states, &mut self.pool, &mut self.notes);
         let maker = StateMaker { states, trials: &self.trials, pool, notes };
-        self.inspect_plan.inspect(Inspection { trial: self.trials.trial(trial), maker })
+        self.inspect_plan.inspect(Inspection { trial: self.trials.trial(trial), state_maker: maker })
     }
 
     fn uninspected_lines(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
@@ -510,12 +510,12 @@ impl Sampler for ProcessSampler<'_> {
         self.trials.truth(trial).answer.bytes.map(|bytes| bytes.saturating_mul(readers))
     }
 
-    fn retire(&mut self, trial: TrialIndex) {
-        self.pool.retire(trial);
+    fn retire_session(&mut self, trial: TrialIndex) {
+        self.pool.retire_session(trial);
     }
 
-    fn close(&mut self, trial: TrialIndex) {
-        self.pool.close(trial);
+    fn close_session(&mut self, trial: TrialIndex) {
+        self.pool.close_session(trial);
     }
 
     fn clean_up(&mut self) -> Result<(), CleanUpError> {

@@ -8,7 +8,7 @@ use crate::meters::{CpuSplit, MeterError, MeterReadings, WholeTurnCounts};
 use crate::next_layer::{LayerBytes, NextLayer};
 use crate::residency::ResidencyProof;
 use readlab_model::sample::{
-    Delivered, FAULT_AROUND_BYTES, Meter, OWN_FAULTS_MAX, PAGE_BYTES, RequestMeters, Sample, TurnSeen,
+    DeliveryMeter, FAULT_AROUND_BYTES, Meter, OWN_FAULTS_MAX, PAGE_BYTES, RequestMeters, Sample, TurnSeen,
 };
 use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::min_fetched_bytes;
@@ -161,13 +161,13 @@ impl ObservedTurn<'_> {
 
     /// The meter that shows that enough bytes for every reading reached the contender; `None` if no
     /// meter does.
-    fn delivering_meter(&self) -> Option<Delivered> {
+    fn delivering_meter(&self) -> Option<DeliveryMeter> {
         let bytes = self.facts.size_bytes.saturating_mul(self.turn.reading_count());
         if bytes == 0 {
             return None;
         }
-        let by_calls = self.was_delivered_by_read_calls(bytes).then_some(Delivered::Calls);
-        by_calls.or_else(|| self.was_delivered_by_page_faults(bytes).then_some(Delivered::Faults))
+        let by_calls = self.was_delivered_by_read_calls(bytes).then_some(DeliveryMeter::Calls);
+        by_calls.or_else(|| self.was_delivered_by_page_faults(bytes).then_some(DeliveryMeter::Faults))
     }
 
     /// Whether the contender mapped nine tenths of `bytes` bytes by page faults that its buffers and
@@ -175,7 +175,8 @@ impl ObservedTurn<'_> {
     /// page faults prove nothing. Bytes of a server are not mapped, and a contender that counts the
     /// bytes that its reads requested maps none.
     fn was_delivered_by_page_faults(&self, bytes: u64) -> bool {
-        let starts_program = self.trial.contender() == COMMAND || self.trial.start == StartMode::EachReading;
+        let starts_program =
+            self.trial.contender() == COMMAND || self.trial.start_session == StartMode::EachReading;
         let counts_reads = self.turn.answer.samples.iter().any(|line| line.read_bytes.is_some());
         if starts_program || counts_reads || self.facts.transport().has_server() {
             return false;
@@ -302,9 +303,9 @@ mod tests {
             observed.samples(&SLOT, &mut Notes::default()).remove(0).turn.delivered
         };
         assert_eq!(delivered("command/head -c 530", 1_060, 530), None);
-        assert_eq!(delivered("command/sha256sum", 1_070, 70), Some(Delivered::Calls));
+        assert_eq!(delivered("command/sha256sum", 1_070, 70), Some(DeliveryMeter::Calls));
         assert_eq!(delivered("command/head; head; head", 3 << 20, 0), None, "one part, again and again");
-        assert_eq!(delivered("rust/read", 1_000, 200), Some(Delivered::Calls), "its answer, to the lab");
+        assert_eq!(delivered("rust/read", 1_000, 200), Some(DeliveryMeter::Calls), "its answer, to the lab");
     }
 
     #[test]
@@ -317,13 +318,14 @@ mod tests {
             let line = SampleLine { read_bytes, ..sample_line(Some(1)) };
             let mut turn = metered_turn(turn(vec![line]), metered);
             turn.buffers_bytes = buffers_bytes;
-            let trial = Trial { id: name.parse().unwrap(), start, ..trials.nth_trial(0).clone() };
+            let trial =
+                Trial { id: name.parse().unwrap(), start_session: start, ..trials.nth_trial(0).clone() };
             let observed = ObservedTurn { trial: &trial, facts, ..observed_turn(&trials, turn) };
             observed.samples(&SLOT, &mut Notes::default()).remove(0).turn.delivered
         };
         let (kept, started) = (StartMode::Kept, StartMode::EachReading);
         // A file of 256 MiB in small pages, mapped by one page fault for each 64 KiB.
-        let (large, mapped) = (facts(256 << 20), Some(Delivered::Faults));
+        let (large, mapped) = (facts(256 << 20), Some(DeliveryMeter::Faults));
         assert_eq!(delivered("rust/mmap", kept, &large, 0, None, 4_100), mapped);
         assert_eq!(delivered("rust/mmap", kept, &large, 0, None, 3_700), None, "a tenth is missing");
         assert_eq!(delivered("rust/io_uring", kept, &large, 16 << 20, None, 4_200), None, "of its buffers");

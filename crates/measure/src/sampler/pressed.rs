@@ -407,8 +407,8 @@ impl ProcessSampler<'_> {
         };
         self.pressed.steady_readings.insert(trial.index, reading);
         let keeps_target = is_whole && !trial.bypasses_cache() && reading.resident_share > SHARE_TOLERANCE;
-        // If several readers read one file, its pages may be charged to the group of a single
-        // reader. A command may read only a part of the file.
+        // A small share is no shortfall in two cases: if several readers read one file, its pages may
+        // be charged to the group of a single reader; and a command may read only a part of the file.
         if keeps_target && groups == 1 && !trial.work.may_read_part() {
             self.report_shortfall(trial, &bound, &shortfall);
         }
@@ -704,7 +704,10 @@ mod tests {
     }
 
     /// The number of the reading, from 1, after which the state is steady; `None` if it never is.
-    fn steady_after(known: Option<StateAfterReading>, readings: &[StateAfterReading]) -> Option<usize> {
+    fn readings_until_steady(
+        known: Option<StateAfterReading>,
+        readings: &[StateAfterReading],
+    ) -> Option<usize> {
         let mut steadiness = SteadinessTracker { known_steady: known, ..SteadinessTracker::default() };
         readings.iter().position(|reading| steadiness.add(*reading)).map(|at| at + 1)
     }
@@ -712,23 +715,23 @@ mod tests {
     #[test]
     fn a_state_is_steady_if_two_readings_leave_and_read_again_as_much() {
         let filling = [reading(0.49, 0.0), reading(0.50, 0.9), reading(0.49, 0.95)];
-        assert_eq!(steady_after(None, &filling), Some(3));
-        assert_eq!(steady_after(None, &filling[..1]), None, "one reading shows no change");
+        assert_eq!(readings_until_steady(None, &filling), Some(3));
+        assert_eq!(readings_until_steady(None, &filling[..1]), None, "one reading shows no change");
         let growing = [reading(0.1, 0.0), reading(0.2, 0.0), reading(0.3, 0.0), reading(0.31, 0.0)];
-        assert_eq!(steady_after(None, &growing), Some(4));
-        assert_eq!(steady_after(None, &[reading(0.0, 0.0); 2]), Some(2), "past the page cache");
+        assert_eq!(readings_until_steady(None, &growing), Some(4));
+        assert_eq!(readings_until_steady(None, &[reading(0.0, 0.0); 2]), Some(2), "past the page cache");
         let by_turns = [reading(0.25, 0.0), reading(0.25, 1.0), reading(0.25, 1.6), reading(0.25, 1.03)];
-        assert_eq!(steady_after(None, &by_turns), Some(4), "as many pages again as once before");
+        assert_eq!(readings_until_steady(None, &by_turns), Some(4), "as many pages again as once before");
         let uncounted =
             [0.4, 0.41].map(|share| StateAfterReading { resident_share: share, refault_share: None });
-        assert_eq!(steady_after(None, &uncounted), Some(2));
+        assert_eq!(readings_until_steady(None, &uncounted), Some(2));
     }
 
     #[test]
     fn a_known_steady_state_is_found_again_sooner() {
         let known = Some(reading(0.49, 0.95));
-        assert_eq!(steady_after(known, &[reading(0.49, 0.0), reading(0.5, 0.93)]), Some(2));
-        assert_eq!(steady_after(Some(reading(1.0, 0.0)), &[reading(1.0, 0.0)]), Some(1));
+        assert_eq!(readings_until_steady(known, &[reading(0.49, 0.0), reading(0.5, 0.93)]), Some(2));
+        assert_eq!(readings_until_steady(Some(reading(1.0, 0.0)), &[reading(1.0, 0.0)]), Some(1));
     }
 
     #[test]

@@ -113,14 +113,14 @@ impl SessionPool {
         self.sessions.contains_key(&trial)
     }
 
-    pub(super) fn close(&mut self, trial: TrialIndex) {
+    pub(super) fn close_session(&mut self, trial: TrialIndex) {
         self.sessions.remove(&trial);
         self.retired_sessions.remove(&trial);
     }
 
     /// Keeps the contender of a trial that has no further turns, if it is running. A contender in a
     /// control group serves no other trial.
-    pub(super) fn retire(&mut self, trial: TrialIndex) {
+    pub(super) fn retire_session(&mut self, trial: TrialIndex) {
         if let Some(pooled) = self.sessions.remove(&trial).filter(|pooled| pooled.groups.is_empty()) {
             self.retired_sessions.insert(trial, PooledSession { is_taken_over: true, ..pooled });
         }
@@ -144,7 +144,7 @@ impl SessionPool {
     /// Starts the contender of a trial and closes its earlier session. If a retired contender has
     /// made the same readings in another cache state, it is taken over instead.
     pub(super) fn restart(&mut self, trials: &Trials, trial: TrialIndex) -> Result<Params, SessionError> {
-        self.close(trial);
+        self.close_session(trial);
         let taken = self
             .retired_with_same_readings(trials, trial)
             .and_then(|other| self.retired_sessions.remove(&other));
@@ -220,7 +220,7 @@ impl SessionPool {
         }
         let is_worth_it = own_bytes >= SMALL_CONTENDER_BYTES || is_memory_crowded(&memory, &held);
         if is_worth_it && is_memory_short(&memory, &held, cached_bytes) {
-            self.close(trial);
+            self.close_session(trial);
         }
     }
 }

@@ -80,7 +80,7 @@ impl ProcessSampler<'_> {
         let Some(reads) = &self.single_reads else { return Ok(None) };
         let is_small = WarmUpFile::suits_target(&reads.files[planned.target].target);
         let Some(warm_up_file) = reads.warm_up_file.filter(|_| is_small) else { return Ok(None) };
-        match warm_up_file.warm_up_target(planned) {
+        match warm_up_file.prepare_stand_in_target(planned) {
             Ok(target) => self.trials.replace_target(target),
             Err(reason) => {
                 self.warn_not_warmed_up(trial, &reason);
@@ -212,7 +212,7 @@ mod tests {
         let files = SweepFiles::new();
         let mut sampler = files.sampler();
         let trial = &files.plan.trials[0].trial;
-        sampler.trials.replace_target(files.warm_up_file.warm_up_target(trial).unwrap());
+        sampler.trials.replace_target(files.warm_up_file.prepare_stand_in_target(trial).unwrap());
         let path_of = |sampler: &ProcessSampler| {
             fs::canonicalize(sampler.trials.target_of(FIRST_TRIAL).target.file().unwrap()).unwrap()
         };

@@ -282,7 +282,7 @@ impl<'a> Trials<'a> {
         let reading_ns =
             ASSUMED_READING_FIXED_NS + names.map_or(bytes / 4, |names| names * ASSUMED_NAME_LOOKUP_NS);
         let is_single = self.reads_singly
-            || trial.start == StartMode::EachReading
+            || trial.start_session == StartMode::EachReading
             || trial.command_rules.prepare_command.is_some()
             || matches!(trial.state, CacheState::Cold | CacheState::Pressed)
             || facts.transport().has_server();

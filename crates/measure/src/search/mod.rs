@@ -265,7 +265,7 @@ impl Run<'_> {
     /// running.
     fn close_after_turn(&mut self, progress: &TrialProgress) {
         if self.plan.planned_trial(progress.trial).warmup != Warmup::UntilSteady {
-            self.sampler.close(progress.trial);
+            self.sampler.close_session(progress.trial);
         }
     }
 
@@ -283,7 +283,7 @@ impl Run<'_> {
         let plan = self.plan;
         let others = state_run.set_aside_others(|it| chosen.contains(&it.trial) || plan.is_control(it.trial));
         for progress in &mut state_run.progresses {
-            self.sampler.close(progress.trial);
+            self.sampler.close_session(progress.trial);
             progress.forget_readings();
         }
         let next = rung + 1;

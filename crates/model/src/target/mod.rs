@@ -121,7 +121,8 @@ pub struct TargetFacts {
     /// target's pressed trials have a bound: the same target without one has the cold and warm
     /// trials.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<MemoryFacts>,
+    #[serde(rename = "memory")]
+    pub memory_bound: Option<MemoryFacts>,
     pub size_bytes: u64,
     /// The range of the file that is read; `size_bytes` is then the size of this range. `None` if
     /// the user chose no range.
@@ -359,7 +360,7 @@ impl TargetFacts {
     /// The bound on memory as the name of a trial states it, after the `+`; `None` if there is no
     /// bound.
     pub fn memory_words(&self) -> Option<String> {
-        self.memory.as_ref().map(MemoryFacts::words)
+        self.memory_bound.as_ref().map(MemoryFacts::words)
     }
 
     /// True if the target is read under the settings that the system had before the run.

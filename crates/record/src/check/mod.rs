@@ -139,7 +139,7 @@ impl RecordCheck {
         }
         check_share("resident_before", sample.resident_before)?;
         check_share("resident_after", sample.resident_after)?;
-        sample.pressed.as_ref().map_or(Ok(()), check_pressed)?;
+        sample.pressed.as_ref().map_or(Ok(()), check_pressed_proof)?;
         let place = (sample.rung.unwrap_or(sample.round), sample.reading);
         let before = self.last_readings.insert((sample.trial, sample.rung.is_some()), place);
         if before.is_some_and(|before| before >= place) {
@@ -171,7 +171,7 @@ impl RecordCheck {
 }
 
 /// Checks what proves a pressed reading. Shares of a working set may exceed 1.
-fn check_pressed(proof: &PressedProof) -> Result<(), String> {
+fn check_pressed_proof(proof: &PressedProof) -> Result<(), String> {
     let &PressedProof { steady_share, before_share, elsewhere_share, .. } = proof;
     for (name, share) in
         [("steady_share", steady_share), ("before_share", before_share), ("elsewhere_share", elsewhere_share)]

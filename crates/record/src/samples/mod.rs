@@ -8,7 +8,7 @@
 //! them to files.
 
 use integer_encoding::{VarIntReader, VarIntWriter};
-use readlab_model::sample::{Delivered, Meter, PressedProof, Sample};
+use readlab_model::sample::{DeliveryMeter, Meter, PressedProof, Sample};
 use readlab_model::trial::{Answer, TrialIndex};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -174,8 +174,9 @@ fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<
         *share = pass(share.map(f64::to_bits)).map(f64::from_bits);
     }
     sample.resident_is_estimate = pass(Some(sample.resident_is_estimate.into())) == Some(1);
-    let delivered = pass(sample.turn.delivered.map(|by| u64::from(by == Delivered::Faults)));
-    sample.turn.delivered = delivered.map(|by| if by == 0 { Delivered::Calls } else { Delivered::Faults });
+    let delivered = pass(sample.turn.delivered.map(|by| u64::from(by == DeliveryMeter::Faults)));
+    sample.turn.delivered =
+        delivered.map(|by| if by == 0 { DeliveryMeter::Calls } else { DeliveryMeter::Faults });
     sample.rung = pass(sample.rung.map(u64::from)).map(narrow);
     let trial = pass(Some(u64::from(sample.trial))).expect(PACKED_HERE_WORDS);
     sample.trial = TrialIndex::new(usize::try_from(trial).expect(PACKED_HERE_WORDS));

@@ -11,7 +11,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
     let small = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
     let meters = prop::collection::vec(prop::option::of(end.clone()), Meter::ALL.len());
     let answers = prop::array::uniform4(prop::option::of(end.clone()));
-    let delivered = prop::option::of(prop_oneof![Just(Delivered::Calls), Just(Delivered::Faults)]);
+    let delivered = prop::option::of(prop_oneof![Just(DeliveryMeter::Calls), Just(DeliveryMeter::Faults)]);
     let shares = prop::array::uniform2(prop::option::of(prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]));
     let own = (prop::array::uniform6(small), any::<bool>(), any::<usize>(), end);
     (own, meters, answers, delivered, shares).prop_map(|(own, meters, answers, delivered, shares)| {

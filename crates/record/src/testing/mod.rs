@@ -65,7 +65,7 @@ pub fn trial_line(index: usize, name: &str, state: CacheState, cache: Cache) -> 
         state,
         cache,
         decoded_format: None,
-        start: StartMode::Kept,
+        start_session: StartMode::Kept,
         command_rules: CommandRules::default(),
         id,
     }))

@@ -96,7 +96,7 @@ enum AdviceReason<'c, 'a> {
     /// The advised trial is compared with no baseline: it is the baseline, or there is none, or
     /// each trial that is clearly faster than the baseline is clearly slower than another trial.
     NoComparison { is_reference: bool },
-    /// The baseline was read in one round, so there is no interval to compare with it.
+    /// The baseline was read in one round, so the ratio to the baseline has no interval.
     Open { baseline: &'c MeasuredTrial<'a> },
     /// The advised trial is clearly faster than the baseline.
     Faster { base: &'c MeasuredTrial<'a>, ratio: SharedRatio },

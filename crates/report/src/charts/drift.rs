@@ -28,7 +28,7 @@ struct Track<'a> {
 }
 
 /// The chart; `None` if no trial was read in two rounds.
-pub(in super::super) fn drift(ranking: &Ranking, number: usize) -> Option<Chart> {
+pub(in super::super) fn drift_chart(ranking: &Ranking, number: usize) -> Option<Chart> {
     let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::from_row).collect();
     let mut shares: Vec<f64> = tracks.iter().flat_map(|it| &it.rounds).map(|it| it.2.abs()).collect();
     shares.sort_unstable_by(f64::total_cmp);
@@ -86,19 +86,19 @@ impl Track<'_> {
         let up = Scale::linear([-reach, reach], [STRIP_TOP - 2.0, STRIP_TOP + DRIFT_STRIP_HEIGHT - 2.0]);
         let mut marks = vec![
             svg::bar("strip", [0.0, STRIP_TOP - 2.0], [WIDTH, DRIFT_STRIP_HEIGHT]),
-            svg::line("zero", [0.0, up.at(0.0)], [WIDTH, up.at(0.0)]),
+            svg::line("zero", [0.0, up.coordinate_of(0.0)], [WIDTH, up.coordinate_of(0.0)]),
         ];
         if state == CacheState::Warm && self.has_shared_fills() {
             let new_fill = self.rounds.windows(2).filter(|pair| pair[0].1 != pair[1].1);
             marks.extend(new_fill.map(|pair| {
-                let x = across.at((f64::from(pair[0].0) + f64::from(pair[1].0)) / 2.0);
+                let x = across.coordinate_of((f64::from(pair[0].0) + f64::from(pair[1].0)) / 2.0);
                 svg::line("fill", [x, STRIP_TOP - 2.0], [x, STRIP_TOP + DRIFT_STRIP_HEIGHT - 2.0])
             }));
         }
         let points: Vec<[f64; 2]> = self
             .rounds
             .iter()
-            .map(|(round, _, share)| [across.at(f64::from(*round)), up.at(*share)])
+            .map(|(round, _, share)| [across.coordinate_of(f64::from(*round)), up.coordinate_of(*share)])
             .collect();
         marks.extend(svg::polyline("track", &points));
         marks.push(svg::dots("track-dots", points));

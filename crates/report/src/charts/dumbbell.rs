@@ -74,7 +74,7 @@ fn ticks(scale: &Scale) -> Vec<f64> {
 }
 
 fn marks(pair: &RowPair, scale: &Scale, y: f64) -> Vec<Element> {
-    let [from, to] = pair.values.map(|value| scale.at(value));
+    let [from, to] = pair.values.map(|value| scale.coordinate_of(value));
     vec![
         svg::line("span", [from, y], [to, y]),
         svg::square("solid", [from, y], 4.0),

@@ -11,7 +11,7 @@ use readlab_analysis::stats::float;
 use readlab_model::sample::Meter;
 
 /// The chart; `None` if no CPU time is known.
-pub(in super::super) fn effort(ranking: &Ranking, number: usize) -> Option<Chart> {
+pub(in super::super) fn effort_chart(ranking: &Ranking, number: usize) -> Option<Chart> {
     let known: Vec<&RankingRow> = ranking.rows.iter().filter(|row| median_cpu_ns(row).is_some()).collect();
     let longest = known
         .iter()
@@ -38,8 +38,8 @@ fn median_cpu_ns(row: &RankingRow) -> Option<[f64; 2]> {
 }
 
 fn chart_row<'a>(row: &'a RankingRow, scale: &Scale) -> ChartRow<'a> {
-    let [user, system] = median_cpu_ns(row).unwrap_or_default().map(|ns| scale.at(ns));
-    let end = scale.at(float(row.wall.median));
+    let [user, system] = median_cpu_ns(row).unwrap_or_default().map(|ns| scale.coordinate_of(ns));
+    let end = scale.coordinate_of(float(row.wall.median));
     let marks = vec![
         svg::bar("user", [0.0, STRIP_TOP], [user, STRIP_HEIGHT]),
         svg::bar("system", [user, STRIP_TOP], [system, STRIP_HEIGHT]),

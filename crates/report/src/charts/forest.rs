@@ -69,8 +69,9 @@ impl<'a> Forest<'a> {
 
     pub(in super::super) fn chart(self, title: String, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
-        let places: Vec<(f64, f64)> = ticks(&scale).iter().map(|&tick| (tick, scale.at(tick))).collect();
-        let one = svg::line("one", [scale.at(1.0), 0.0], [scale.at(1.0), ROW_PITCH]);
+        let places: Vec<(f64, f64)> =
+            ticks(&scale).iter().map(|&tick| (tick, scale.coordinate_of(tick))).collect();
+        let one = svg::line("one", [scale.coordinate_of(1.0), 0.0], [scale.coordinate_of(1.0), ROW_PITCH]);
         let keys = self.keys();
         let rows = self.rows.into_iter().map(|it| ChartRow {
             marks: [vec![one.clone()], it.marks(&scale, STRIP_TOP + STRIP_HEIGHT / 2.0)].concat(),
@@ -128,11 +129,11 @@ impl ForestRow<'_> {
         let Some(estimate) = self.estimate else { return Vec::new() };
         let mut marks = Vec::new();
         if let Some(Interval { low, high }) = self.ci95 {
-            marks.push(svg::line("span", [scale.at(low), y], [scale.at(high), y]));
-            marks.extend((!scale.holds(low)).then(|| arrow([scale.at(low), y], -1.0)));
-            marks.extend((!scale.holds(high)).then(|| arrow([scale.at(high), y], 1.0)));
+            marks.push(svg::line("span", [scale.coordinate_of(low), y], [scale.coordinate_of(high), y]));
+            marks.extend((!scale.holds(low)).then(|| arrow([scale.coordinate_of(low), y], -1.0)));
+            marks.extend((!scale.holds(high)).then(|| arrow([scale.coordinate_of(high), y], 1.0)));
         }
-        let at = [scale.at(estimate), y];
+        let at = [scale.coordinate_of(estimate), y];
         marks.push(match self.point_kind {
             PointKind::Clear => svg::disc("solid", at, 4.5),
             PointKind::Unclear => svg::disc("hollow", at, 4.0),

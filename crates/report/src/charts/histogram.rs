@@ -21,7 +21,7 @@ pub(in super::super) struct Histogram<'a> {
 }
 
 /// The chart; `None` where no value is above zero.
-pub(in super::super) fn histogram(
+pub(in super::super) fn histogram_chart(
     histograms: &[Histogram],
     quantity: Quantity,
     title: String,
@@ -62,7 +62,8 @@ fn chart_row<'a>(histogram: &Histogram<'a>, quantity: Quantity, scale: &Scale) -
     let most = drawable_buckets(&histogram.spread).map(|[_, count]| count).max().unwrap_or(1);
     for [from, count] in drawable_buckets(&histogram.spread) {
         // The bar of the last bucket ends at the largest value.
-        let ends = [from.max(least), from.saturating_mul(2).min(largest)].map(|end| scale.at(float(end)));
+        let ends =
+            [from.max(least), from.saturating_mul(2).min(largest)].map(|end| scale.coordinate_of(float(end)));
         let middle = f64::midpoint(ends[0], ends[1]);
         let (left, right) =
             (ends[0].min(middle - BAR_HALF_WIDTH_MIN), ends[1].max(middle + BAR_HALF_WIDTH_MIN));
@@ -70,7 +71,7 @@ fn chart_row<'a>(histogram: &Histogram<'a>, quantity: Quantity, scale: &Scale) -
         let height = (STRIP_HEIGHT * float(count) / float(most)).max(1.0);
         marks.push(svg::bar("bar", [left, STRIP_TOP + STRIP_HEIGHT - height], [right - left - 1.0, height]));
     }
-    let median = scale.at(float(p50));
+    let median = scale.coordinate_of(float(p50));
     marks.push(svg::line("wall", [median, STRIP_TOP - 2.0], [median, STRIP_TOP + STRIP_HEIGHT + 2.0]));
     let value = format!("{} × {}", grouped(n), quantity.tick_label(float(p50)));
     ChartRow::new(histogram.label, value, marks)
@@ -87,7 +88,7 @@ mod tests {
         let label =
             MethodLabel { trial: TrialIndex::new(0), short_name: "read", name: "read", language: "Rust" };
         let row = Histogram { label, spread };
-        let chart = histogram(&[row], Quantity::Size, "sizes".to_owned(), "sizes".to_owned()).unwrap();
+        let chart = histogram_chart(&[row], Quantity::Size, "sizes".to_owned(), "sizes".to_owned()).unwrap();
         let text = chart.inline().render();
         let bar = text.split("<rect class=\"bar\"").nth(1).unwrap();
         let number = |name: &str| {

@@ -32,7 +32,7 @@ struct Shade {
 }
 
 /// The map of a ranking's methods; `None` if no row was read by all ranks.
-pub(in super::super) fn hosts(view: &FleetView, ranking: &Ranking, slug: String) -> Option<Chart> {
+pub(in super::super) fn hosts_chart(view: &FleetView, ranking: &Ranking, slug: String) -> Option<Chart> {
     let of_row = |row: &RankingRow| view.method_effects.iter().find(|it| it.trial == row.index);
     let drawn: Vec<(&RankingRow, &MethodEffects)> =
         ranking.rows.iter().filter_map(|row| Some((row, of_row(row)?))).collect();

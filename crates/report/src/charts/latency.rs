@@ -21,7 +21,7 @@ struct TimedMethod<'a> {
 }
 
 /// The chart; `None` where no single reads were timed.
-pub(in super::super) fn latency(ranking: &Ranking, number: usize) -> Option<Chart> {
+pub(in super::super) fn latency_chart(ranking: &Ranking, number: usize) -> Option<Chart> {
     let timed: Vec<TimedMethod> = ranking.rows.iter().filter_map(TimedMethod::from_row).collect();
     let ends =
         || timed.iter().flat_map(|it| [it.p50, it.highest.unwrap_or(it.p99)]).map(|it| float(it.latency_ns));
@@ -50,7 +50,7 @@ impl<'a> TimedMethod<'a> {
 
     fn chart_row(&self, scale: &Scale) -> ChartRow<'a> {
         let y = STRIP_TOP + STRIP_HEIGHT / 2.0;
-        let at = |it: &Quantile| scale.at(float(it.latency_ns));
+        let at = |it: &Quantile| scale.coordinate_of(float(it.latency_ns));
         let (p50, p99, highest) = (at(self.p50), at(self.p99), self.highest.map(at));
         let span = svg::line("span", [p50, y], [highest.unwrap_or(p99), y]);
         let mut marks = vec![span, svg::disc("solid", [p50, y], 4.5), svg::square("solid", [p99, y], 4.0)];

@@ -70,7 +70,7 @@ struct LinePoint {
 
 /// The charts of one contest: of the rates, and of the latencies if single reads were timed.
 /// `number` is the index of the contest.
-pub(in super::super) fn memory(view: &MemoryView, number: usize) -> Vec<Chart> {
+pub(in super::super) fn memory_charts(view: &MemoryView, number: usize) -> Vec<Chart> {
     let chart = |measured: &PlottedQuantity| {
         let slug = format!("memory-{number}-{}", measured.slug);
         MemoryPlot::new(view, measured).map(|plot| plot.chart(slug))
@@ -120,7 +120,7 @@ impl<'a> MemoryPlot<'a> {
     }
 
     fn x(&self, level: MemoryLevel) -> f64 {
-        self.x_scale.at(level.share().unwrap_or(self.warm_share))
+        self.x_scale.coordinate_of(level.share().unwrap_or(self.warm_share))
     }
 
     fn chart(&self, slug: String) -> Chart {
@@ -150,15 +150,17 @@ impl<'a> MemoryPlot<'a> {
             let [below, above] = crossing.levels.map(|level| self.x(level));
             f64::midpoint(below, above)
         };
-        let x = crossing.crossing_share.map_or_else(middle, |share| self.x_scale.at(share));
+        let x = crossing.crossing_share.map_or_else(middle, |share| self.x_scale.coordinate_of(share));
         Some(svg::line("bound", [x, TOP], [x, BOTTOM]))
     }
 
     fn line_marks(&self, line: &MethodLine) -> Vec<Element> {
         let mut marks = Vec::new();
-        let place = |point: &LinePoint| [self.x(point.level), self.y_scale.at(point.value)];
+        let place = |point: &LinePoint| [self.x(point.level), self.y_scale.coordinate_of(point.value)];
         for point in &line.points {
-            let ends = point.interval.map(|it| [self.y_scale.at(it.high), self.y_scale.at(it.low)]);
+            let ends = point
+                .interval
+                .map(|it| [self.y_scale.coordinate_of(it.high), self.y_scale.coordinate_of(it.low)]);
             marks.extend(ends.map(|ends| svg::whisker("interval", ends, self.x(point.level), true)));
         }
         let places: Vec<[f64; 2]> = line.points.iter().map(place).collect();
@@ -172,7 +174,7 @@ impl<'a> MemoryPlot<'a> {
     fn line_numbers(&self) -> Vec<Element> {
         let end = |(number, line): (usize, &MethodLine)| {
             let last = line.points.last()?;
-            Some((number, [self.x(last.level), self.y_scale.at(last.value)]))
+            Some((number, [self.x(last.level), self.y_scale.coordinate_of(last.value)]))
         };
         let mut ends: Vec<(usize, [f64; 2])> = (1..).zip(&self.lines).filter_map(end).collect();
         ends.sort_by(|(_, a), (_, b)| a[1].total_cmp(&b[1]));

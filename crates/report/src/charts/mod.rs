@@ -17,16 +17,16 @@ mod ranking;
 mod rows;
 mod sweep;
 
-pub(super) use drift::drift;
+pub(super) use drift::drift_chart;
 pub(super) use dumbbell::Dumbbells;
-pub(super) use effort::effort;
+pub(super) use effort::effort_chart;
 pub(super) use forest::{Forest, ForestRow, PointKind};
-pub(super) use histogram::{Histogram, histogram};
-pub(super) use hosts::hosts;
-pub(super) use latency::latency;
-pub(super) use memory::memory;
-pub(super) use plot::{curve, machines_chart, scaling};
-pub(super) use ranking::{DOTS_MAX, ranking};
+pub(super) use histogram::{Histogram, histogram_chart};
+pub(super) use hosts::hosts_chart;
+pub(super) use latency::latency_chart;
+pub(super) use memory::memory_charts;
+pub(super) use plot::{curve_chart, machines_chart, scaling_chart};
+pub(super) use ranking::{DOTS_MAX, ranking_chart};
 pub(super) use rows::ChartRow;
 pub(super) use sweep::{device_shares, rates_by_size, times_by_size, write_and_read_rates};
 
@@ -97,12 +97,12 @@ fn strip(class: &str, marks: impl IntoIterator<Item = Element>) -> Element {
 
 /// The labels of values above the strips of a column.
 fn strip_axis(scale: &Scale, ticks: &[f64], name: impl Fn(f64) -> String) -> Element {
-    let name = |&tick: &f64| svg::text("tick middle", [scale.at(tick), 16.0], &name(tick));
+    let name = |&tick: &f64| svg::text("tick middle", [scale.coordinate_of(tick), 16.0], &name(tick));
     strip("axis-names", ticks.iter().map(name))
 }
 
 fn strip_grid(class: &str, scale: &Scale, ticks: impl IntoIterator<Item = f64>) -> Element {
-    let path: String = ticks.into_iter().map(|tick| overhanging_line(scale.at(tick))).collect();
+    let path: String = ticks.into_iter().map(|tick| overhanging_line(scale.coordinate_of(tick))).collect();
     element("path").class(class).set("d", path)
 }
 
@@ -118,7 +118,8 @@ fn overhanging_line(x: f64) -> String {
 fn values_with_room(scale: &Scale, values: impl IntoIterator<Item = f64>, room: f64) -> Vec<f64> {
     let mut taken: Vec<f64> = Vec::new();
     for value in values {
-        if taken.iter().all(|&other| (scale.at(other) - scale.at(value)).abs() >= room) {
+        if taken.iter().all(|&other| (scale.coordinate_of(other) - scale.coordinate_of(value)).abs() >= room)
+        {
             taken.push(value);
         }
     }

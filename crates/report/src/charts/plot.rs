@@ -33,7 +33,7 @@ pub(super) fn frame(up: &Scale, quantity: Quantity, ticks: &[(f64, String)], tit
 /// Horizontal lines at round values, with labels at the left.
 fn horizontal_lines(scale: &Scale, quantity: Quantity) -> Vec<Element> {
     let mark = |value: f64| {
-        let y = scale.at(value);
+        let y = scale.coordinate_of(value);
         let name = svg::text("tick end", [LEFT - 8.0, y + 4.0], &quantity.tick_label(value));
         [svg::line("grid", [LEFT, y], [RIGHT, y]), name]
     };
@@ -59,19 +59,20 @@ fn bottom_labels(ticks: &[(f64, String)], title: &str) -> Vec<Element> {
 }
 
 /// The chart of a curve. The scale of the parameter is logarithmic, unless one of its values is 0.
-pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
+pub(in super::super) fn curve_chart(curve: &Curve, slug: String) -> Chart {
     let values = || curve.points.iter().map(|point| float(point.value));
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     // A value of 0 has no logarithm.
     let scale = if low >= 1.0 { Scale::logarithmic } else { Scale::linear };
     let across = scale([low, high], [LEFT + 14.0, RIGHT - 14.0]);
     let up = Scale::linear([0.0, highest_rate(curve)], [BOTTOM, TOP]);
-    let x = |point: &CurvePoint| across.at(float(point.value));
-    let points: Vec<[f64; 2]> = curve.points.iter().map(|point| [x(point), up.at(point.rate.0)]).collect();
+    let x = |point: &CurvePoint| across.coordinate_of(float(point.value));
+    let points: Vec<[f64; 2]> =
+        curve.points.iter().map(|point| [x(point), up.coordinate_of(point.rate.0)]).collect();
     let ticks: Vec<(f64, String)> = curve.points.iter().map(|it| (x(it), it.spelled_value.clone())).collect();
     let mut marks = frame(&up, Quantity::Rate, &ticks, &curve.parameter);
     for point in &curve.points {
-        let ends = point.interval.map(|[low, high]| [up.at(high.0), up.at(low.0)]);
+        let ends = point.interval.map(|[low, high]| [up.coordinate_of(high.0), up.coordinate_of(low.0)]);
         marks.extend(ends.map(|ends| svg::whisker("interval", ends, x(point), true)));
     }
     let coloured = svg::polyline("curve", &points).into_iter().chain([svg::dots("curve-dots", points)]);
@@ -97,7 +98,7 @@ fn highest_rate(curve: &Curve) -> f64 {
 /// Largest number of points drawn for the law.
 const LAW_POINTS_MAX: u64 = 64;
 
-pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
+pub(in super::super) fn scaling_chart(view: &ScalingView, slug: String) -> Chart {
     let points = &view.scaling.points;
     let law = view.scaling.law_points(LAW_POINTS_MAX);
     let most = points.iter().map(|point| point.count).chain(law.iter().map(|point| point.count)).max();
@@ -105,9 +106,10 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     let tops = points.iter().map(|point| point.interval.map_or(point.rate, |it| it.high));
     let highest = tops.chain(law.iter().map(|point| point.interval.high)).fold(0.0, f64::max) * 1.1;
     let up = Scale::linear([0.0, highest], [BOTTOM, TOP]);
-    let place = |count: u64, rate: f64| [across.at(float(count)), up.at(rate)];
+    let place = |count: u64, rate: f64| [across.coordinate_of(float(count)), up.coordinate_of(rate)];
     let ticks = points.iter().map(|point| point.count).chain(most);
-    let ticks: Vec<(f64, String)> = ticks.map(|count| (across.at(float(count)), count.to_string())).collect();
+    let ticks: Vec<(f64, String)> =
+        ticks.map(|count| (across.coordinate_of(float(count)), count.to_string())).collect();
     let title = format!("{} that read together", view.scaling.unit.plural());
     let mut marks = frame(&up, Quantity::Rate, &ticks, &title);
     if let Some(first) = points.first() {
@@ -116,8 +118,8 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
         let last = (highest / of_one).min(float(most.unwrap_or(1)));
         marks.push(svg::line(
             "robust",
-            [across.at(0.0), up.at(0.0)],
-            [across.at(last), up.at(of_one * last)],
+            [across.coordinate_of(0.0), up.coordinate_of(0.0)],
+            [across.coordinate_of(last), up.coordinate_of(of_one * last)],
         ));
     }
     let along = |rate: fn(&LawPoint) -> f64| {
@@ -127,8 +129,10 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     marks.extend(svg::polyline("fill", &along(|point| point.interval.low)));
     marks.extend(svg::polyline("fill", &along(|point| point.interval.high)));
     for point in points {
-        let ends = point.interval.map(|it| [up.at(it.high), up.at(it.low)]);
-        marks.extend(ends.map(|ends| svg::whisker("interval", ends, across.at(float(point.count)), true)));
+        let ends = point.interval.map(|it| [up.coordinate_of(it.high), up.coordinate_of(it.low)]);
+        marks.extend(
+            ends.map(|ends| svg::whisker("interval", ends, across.coordinate_of(float(point.count)), true)),
+        );
     }
     let dots = svg::dots("curve-dots", points.iter().map(|point| place(point.count, point.rate)));
     let class = language_class(&view.language);
@@ -172,16 +176,20 @@ pub(in super::super) fn machines_chart(fit: &Fit) -> Option<Chart> {
     let room = (most - least).max(f64::MIN_POSITIVE) * 0.08;
     let across = Scale::linear([least - room, most + room], [LEFT, RIGHT]);
     let up = Scale::linear([0.0, highest * 1.1], [BOTTOM, TOP]);
-    let ticks: Vec<(f64, String)> =
-        across.ticks(5).into_iter().map(|value| (across.at(value), format!("{value:.1}"))).collect();
+    let ticks: Vec<(f64, String)> = across
+        .ticks(5)
+        .into_iter()
+        .map(|value| (across.coordinate_of(value), format!("{value:.1}")))
+        .collect();
     let mut marks = frame(&up, quantity, &ticks, &fit.fact);
-    let line = [least - room, most + room].map(|fact| [across.at(fact), up.at(fit.line.line.at(fact))]);
+    let line = [least - room, most + room]
+        .map(|fact| [across.coordinate_of(fact), up.coordinate_of(fit.line.line.at(fact))]);
     marks.extend(svg::polyline("fit", &line));
     for (fact, value) in required() {
-        marks.push(svg::diamond("edge", [across.at(fact), up.at(value)], 4.0));
+        marks.push(svg::diamond("edge", [across.coordinate_of(fact), up.coordinate_of(value)], 4.0));
     }
     for point in &fit.points {
-        let [x, y] = [across.at(point.fact_value), up.at(point.measured_value)];
+        let [x, y] = [across.coordinate_of(point.fact_value), up.coordinate_of(point.measured_value)];
         marks.push(svg::disc("solid other", [x, y], 4.0));
         marks.push(svg::text("tick middle", [x, y - 9.0], &point.machine));
     }

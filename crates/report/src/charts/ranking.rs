@@ -20,9 +20,10 @@ const DRAWN_LIMIT_TIMES_MAX: f64 = 2.0;
 pub(in super::super) const DOTS_MAX: usize = 200;
 
 /// The chart; `None` if nothing was measured.
-pub(in super::super) fn ranking(ranking: &Ranking, number: usize) -> Option<Chart> {
+pub(in super::super) fn ranking_chart(ranking: &Ranking, number: usize) -> Option<Chart> {
     let scale = scale(ranking)?;
-    let places: Vec<f64> = drawn_bounds(ranking).iter().map(|bound| scale.at(bound.rate.0)).collect();
+    let places: Vec<f64> =
+        drawn_bounds(ranking).iter().map(|bound| scale.coordinate_of(bound.rate.0)).collect();
     let rows = ranking.rows.iter().map(|row| chart_row(ranking, row, &scale, &places));
     let quantity = if has_rates(ranking) { Quantity::Rate } else { Quantity::Time };
     let (notes, legend_top) = bound_names(ranking, &scale);
@@ -37,9 +38,10 @@ pub(in super::super) fn ranking(ranking: &Ranking, number: usize) -> Option<Char
 /// The names of the limits with the lower ends of their lines, and the height of all names
 /// together.
 fn bound_names(ranking: &Ranking, scale: &Scale) -> (Vec<Element>, f64) {
-    let names = drawn_bounds(ranking)
-        .into_iter()
-        .map(|bound| BoundName { x: scale.at(bound.rate.0), text: format!("{} {}", bound.name, bound.rate) });
+    let names = drawn_bounds(ranking).into_iter().map(|bound| BoundName {
+        x: scale.coordinate_of(bound.rate.0),
+        text: format!("{} {}", bound.name, bound.rate),
+    });
     let (mut marks, mut below) = (Vec::new(), 0.0);
     for (name, anchor) in ordered_and_anchored(names.collect()) {
         below += 15.0;
@@ -118,7 +120,7 @@ fn has_rates(ranking: &Ranking) -> bool {
 /// row has a rate; `None` for a row without a rate among rows with rates.
 fn bar_length(ranking: &Ranking, row: &RankingRow, wall_ns: u64) -> Option<f64> {
     match has_rates(ranking) {
-        true => Some(Throughput::per(row.bytes?, Nanos(wall_ns)).0),
+        true => Some(Throughput::per(row.delivered_bytes?, Nanos(wall_ns)).0),
         false => Some(float(wall_ns)),
     }
 }
@@ -145,15 +147,17 @@ fn chart_row<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: 
     let length = |wall_ns| bar_length(ranking, row, wall_ns);
     let mut marks = Vec::new();
     if let Some(median) = length(row.wall.median) {
-        marks.push(svg::bar("bar", [0.0, STRIP_TOP], [scale.at(median), STRIP_HEIGHT]));
+        marks.push(svg::bar("bar", [0.0, STRIP_TOP], [scale.coordinate_of(median), STRIP_HEIGHT]));
         let shown = dot_values(row.readings.iter().filter_map(|reading| length(reading.wall_ns)), DOTS_MAX);
-        let places =
-            shown.iter().zip(dot_heights()).map(|(&value, high)| [scale.at(value), STRIP_TOP + high]);
+        let places = shown
+            .iter()
+            .zip(dot_heights())
+            .map(|(&value, high)| [scale.coordinate_of(value), STRIP_TOP + high]);
         marks.push(svg::dots("dots", places));
     }
     let interval = row.wall.median_ci95.and_then(|[low, high]| Some([length(low)?, length(high)?]));
     marks.extend(interval.map(|[a, b]| {
-        let ends = [scale.at(a.min(b)), scale.at(a.max(b))];
+        let ends = [scale.coordinate_of(a.min(b)), scale.coordinate_of(a.max(b))];
         let middle = STRIP_TOP + STRIP_HEIGHT / 2.0;
         if scale.holds(a.max(b)) {
             svg::whisker("interval", ends, middle, false)

@@ -120,7 +120,7 @@ impl<'a> RowsChart<'a> {
     /// Adds labels of round values above the rows, and vertical lines through the rows at these
     /// values.
     pub(super) fn with_axis(self, scale: &Scale, quantity: Quantity) -> RowsChart<'a> {
-        let grid_xs = scale.ticks(4).into_iter().map(|value| scale.at(value)).collect();
+        let grid_xs = scale.ticks(4).into_iter().map(|value| scale.coordinate_of(value)).collect();
         RowsChart { axis: axis_labels(scale, quantity), grid_xs, ..self }
     }
 
@@ -151,7 +151,7 @@ fn row_elements(rows: Vec<ChartRow>, lines: &[f64]) -> Vec<Element> {
 
 fn axis_labels(scale: &Scale, quantity: Quantity) -> Vec<Element> {
     let name = |value: f64| {
-        let x = scale.at(value);
+        let x = scale.coordinate_of(value);
         let anchor = if x < 12.0 {
             "start"
         } else if x > WIDTH - 30.0 {

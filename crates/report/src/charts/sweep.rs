@@ -21,12 +21,15 @@ pub(in super::super) fn times_by_size(series: &Series, slug: String) -> Option<C
     let drawn = |class: &str, line: FittedLine| {
         // The line is drawn over the measured sizes, and only where its time is positive.
         let from = line.solve(0.0).filter(|&zero| zero > 0.0 && zero < largest).unwrap_or(0.0);
-        let ends = [from, largest].map(|size| [across.at(size), up.at(line.at(size) * 1e9)]);
+        let ends =
+            [from, largest].map(|size| [across.coordinate_of(size), up.coordinate_of(line.at(size) * 1e9)]);
         svg::polyline(class, &ends)
     };
     marks.extend(series.robust_line.and_then(|it| drawn("robust", it.line)));
     marks.extend(series.fit.as_ref().and_then(|fit| drawn("fit", fit.line)));
-    marks.push(points(series, |point| Some([across.at(size_bytes(point)), up.at(wall_ns(point))])));
+    marks.push(points(series, |point| {
+        Some([across.coordinate_of(size_bytes(point)), up.coordinate_of(wall_ns(point))])
+    }));
     let title = format!("{}: time on size", series.title());
     Some(Chart { slug, title, description: series.headline(), size: [WIDTH, HEIGHT], marks })
 }
@@ -112,11 +115,15 @@ impl PlotBySize {
 
     /// A dot for every file that has a value.
     fn points(&self, series: &Series, value: impl Fn(&SweepPoint) -> Option<f64>) -> Element {
-        points(series, |point| Some([self.x_scale.at(size_bytes(point)), self.y_scale.at(value(point)?)]))
+        points(series, |point| {
+            Some([self.x_scale.coordinate_of(size_bytes(point)), self.y_scale.coordinate_of(value(point)?)])
+        })
     }
 
     fn medians(&self, series: &Series) -> Vec<[f64; 2]> {
-        let place = |row: &SizeRow| [self.x_scale.at(float(row.size_bytes)), self.y_scale.at(row.rate.0)];
+        let place = |row: &SizeRow| {
+            [self.x_scale.coordinate_of(float(row.size_bytes)), self.y_scale.coordinate_of(row.rate.0)]
+        };
         drawable_sizes(series).map(place).collect()
     }
 }
@@ -125,7 +132,7 @@ fn frame(across: &Scale, up: &Scale, quantity: Quantity, ticks: u32) -> Vec<Elem
     let ticks: Vec<(f64, String)> = across
         .ticks(ticks)
         .into_iter()
-        .map(|value| (across.at(value), Quantity::Size.tick_label(value)))
+        .map(|value| (across.coordinate_of(value), Quantity::Size.tick_label(value)))
         .collect();
     plot::frame(up, quantity, &ticks, "size of the file")
 }

@@ -24,7 +24,7 @@ pub(super) fn hosts(page: &Page) -> Option<Section> {
             Cell::number(Number::count(rank as u64)),
             Cell::text(&it.host),
             Cell::text(&it.path),
-            Cell::number(view.host_effect(rank)),
+            Cell::number(view.rank_effect(rank)),
         ]
     });
     let ranks = table("Ranks, and how long each takes", columns, rows);
@@ -97,13 +97,15 @@ fn setting_charts(page: &Page) -> Vec<Chart> {
 fn host_charts(page: &Page) -> Vec<Chart> {
     let Some(view) = &page.fleet else { return Vec::new() };
     let rankings = page.rankings.iter().enumerate();
-    let chart = |(n, ranking)| charts::hosts(view, ranking, format!("hosts-{n}"));
+    let chart = |(n, ranking)| charts::hosts_chart(view, ranking, format!("hosts-{n}"));
     rankings.filter_map(chart).collect()
 }
 
 fn scaling_charts(page: &Page) -> Vec<Chart> {
     let views = page.scaling.iter().enumerate();
-    views.map(|(n, view)| charts::scaling(view, format!("scaling-{n}-{}", view.scaling.state))).collect()
+    views
+        .map(|(n, view)| charts::scaling_chart(view, format!("scaling-{n}-{}", view.scaling.state)))
+        .collect()
 }
 
 fn scaling_table(view: &ScalingView) -> Element {

@@ -41,7 +41,7 @@ pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
             let rows: Vec<Histogram> =
                 traced.iter().map(|&(it, trace)| Histogram { label: it.into(), spread: of(trace) }).collect();
             let title = format!("{}: {what}", capitalized(&state.to_string()));
-            charts::histogram(&rows, quantity, title, format!("{slug}-{state}"))
+            charts::histogram_chart(&rows, quantity, title, format!("{slug}-{state}"))
         };
         let brought = "bytes of each read call that brought any";
         [

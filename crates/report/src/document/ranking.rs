@@ -32,7 +32,7 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
     let dumbbells = pairs.iter().enumerate();
     let dumbbells =
         dumbbells.filter_map(|(n, it)| Some(Dumbbells::from_pairs(it)?.chart(format!("states-{n}"))));
-    forests.chain(dumbbells).chain(charts_by_ranking(page, charts::ranking)).collect()
+    forests.chain(dumbbells).chain(charts_by_ranking(page, charts::ranking_chart)).collect()
 }
 
 fn ranking(page: &Page) -> Option<Section> {
@@ -145,7 +145,7 @@ fn states_table(pairs: &RowPairs, dumbbells: &Dumbbells) -> Element {
 }
 
 fn rates(page: &Page) -> Option<Section> {
-    let mut content = vec![figures(charts_by_ranking(page, charts::ranking))?];
+    let mut content = vec![figures(charts_by_ranking(page, charts::ranking_chart))?];
     let rows = || page.rankings.iter().flat_map(|ranking| &ranking.rows);
     if rows().any(|row| row.readings.len() > charts::DOTS_MAX) {
         let note = format!(

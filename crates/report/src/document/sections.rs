@@ -95,7 +95,11 @@ fn memory(page: &Page) -> Option<Section> {
 }
 
 fn memory_charts(page: &Page) -> Vec<Chart> {
-    page.memory_views.iter().enumerate().flat_map(|(number, view)| charts::memory(view, number)).collect()
+    page.memory_views
+        .iter()
+        .enumerate()
+        .flat_map(|(number, view)| charts::memory_charts(view, number))
+        .collect()
 }
 
 fn archives(page: &Page) -> Option<Section> {
@@ -116,12 +120,12 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
         place_charts(page),
         memory_charts(page),
         sweep_charts(page),
-        charts_by_ranking(page, charts::latency),
-        charts_by_ranking(page, charts::effort),
+        charts_by_ranking(page, charts::latency_chart),
+        charts_by_ranking(page, charts::effort_chart),
         inside::inside_charts(page),
         curve_charts(page),
         fleet::charts(page),
-        charts_by_ranking(page, charts::drift),
+        charts_by_ranking(page, charts::drift_chart),
     ]
     .concat()
 }
@@ -132,7 +136,7 @@ pub(super) fn charts_by_ranking(page: &Page, draw: fn(&Ranking, usize) -> Option
 
 fn curve_charts(page: &Page) -> Vec<Chart> {
     let curves = page.curves.iter().enumerate();
-    curves.map(|(n, curve)| charts::curve(curve, format!("parameter-{n}-{}", curve.state))).collect()
+    curves.map(|(n, curve)| charts::curve_chart(curve, format!("parameter-{n}-{}", curve.state))).collect()
 }
 
 fn sweep_charts(page: &Page) -> Vec<Chart> {
@@ -175,14 +179,19 @@ fn line_facts(series: &Series) -> Vec<Element> {
 
 fn latencies(page: &Page) -> Option<Section> {
     let lead = "From the call, or the submission of a batch, until the block is there: half of the reads took at most p50, 99 of 100 at most p99. The percentiles have the intervals.";
-    Section::with_content("latency", "Single reads", lead, figures(charts_by_ranking(page, charts::latency)))
+    Section::with_content(
+        "latency",
+        "Single reads",
+        lead,
+        figures(charts_by_ranking(page, charts::latency_chart)),
+    )
 }
 
 fn effort(page: &Page) -> Option<Section> {
     let measured = page.rankings.iter().filter(|ranking| !ranking.rows.is_empty());
     let mut tables = measured.map(effort_table).peekable();
     tables.peek()?;
-    let drawn = figures(charts_by_ranking(page, charts::effort));
+    let drawn = figures(charts_by_ranking(page, charts::effort_chart));
     let content = drawn.into_iter().chain(tables).chain(counting_methods(page));
     let lead = "Where CPU time is longer than wall time, more than one processor was at work. Memory of a mapped file counts the mapped pages.";
     Section::with_content("effort", "CPU, memory, calls", lead, content)
@@ -277,5 +286,10 @@ fn curves(page: &Page) -> Option<Section> {
 
 fn rounds(page: &Page) -> Option<Section> {
     let lead = "Down is slower. What moves in all lines at once is the machine; what moves in one alone is the method.";
-    Section::with_content("rounds", "Rounds in time", lead, figures(charts_by_ranking(page, charts::drift)))
+    Section::with_content(
+        "rounds",
+        "Rounds in time",
+        lead,
+        figures(charts_by_ranking(page, charts::drift_chart)),
+    )
 }

@@ -88,9 +88,9 @@ pub struct Ranking {
     /// What distinguishes this ranking from others of the record with the same condition, for
     /// example ` (lines)` or ` (lines, data.zip)`; often empty.
     pub distinction: String,
-    /// The trial that ratios are computed against; `None` when nothing was measured.
+    /// The trial that ratios are computed against; `None` if no ranked trial was measured.
     pub reference: Option<Reference>,
-    /// The measured trials, fastest first.
+    /// The measured trials except controls, fastest first.
     pub rows: Vec<RankingRow>,
     /// The measured controls, fastest first.
     pub controls: Vec<RankingRow>,
@@ -247,7 +247,7 @@ impl RankingContext<'_> {
             pieces: facts.and_then(|facts| Pieces::from_facts(facts, work)),
             readers_words: facts.and_then(condition::readers_words),
             settings: facts.and_then(TargetFacts::settings_words),
-            memory: facts.and_then(|facts| facts.memory.as_ref()).map(|memory| memory.bound),
+            memory: facts.and_then(|facts| facts.memory_bound.as_ref()).map(|memory| memory.bound),
             work,
             state,
             indifference_share: self

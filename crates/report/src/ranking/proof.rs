@@ -4,7 +4,7 @@
 
 use super::super::words;
 use readlab_analysis::stats::float;
-use readlab_model::sample::{Delivered, Sample};
+use readlab_model::sample::{DeliveryMeter, Sample};
 use readlab_model::trial::{CacheState, Transport};
 use readlab_model::units::Bytes;
 use readlab_record::{TouchProof, Trial, TrialRecord, VisitCost};
@@ -267,8 +267,8 @@ impl TouchCounts {
         let of = |touch| self.0.get(&touch).copied().unwrap_or(0);
         let all: usize = self.0.values().sum();
         let by = [
-            (of(TouchProof::Delivered(Delivered::Calls)), "by read calls"),
-            (of(TouchProof::Delivered(Delivered::Faults)), "by page faults"),
+            (of(TouchProof::DeliveryMeter(DeliveryMeter::Calls)), "by read calls"),
+            (of(TouchProof::DeliveryMeter(DeliveryMeter::Faults)), "by page faults"),
             (of(TouchProof::CpuTime), "by CPU time"),
         ];
         let known: usize = by.iter().map(|(n, _)| n).sum();
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn unproven_samples_are_counted_in_words() {
-        let calls = TouchProof::Delivered(Delivered::Calls);
+        let calls = TouchProof::DeliveryMeter(DeliveryMeter::Calls);
         let known =
             TouchCounts([(calls, 20), (TouchProof::CpuTime, 7), (TouchProof::Unknown, 3)].into()).words();
         let of_both = "27 of 30 readings touched the bytes (20 by read calls, 7 by CPU time)";

@@ -43,7 +43,7 @@ pub struct RankingRow {
     pub interval_rule: Option<IntervalRule>,
     /// The bytes that one reading delivers to all its readers together; `None` for a control, for
     /// an empty target, and if the number of bytes is not known.
-    pub bytes: Option<Bytes>,
+    pub delivered_bytes: Option<Bytes>,
     /// The bytes divided by the median wall time.
     pub throughput: Option<Throughput>,
     /// The share of the target, from 0 to 1, that a command reads; `None` if the share is not
@@ -154,7 +154,7 @@ impl RankingRow {
         // A command whose output is only compared need not find every name.
         let finds_all = trial.trial.requested_work().finds_names() && !trial.trial.is_control();
         let counted = pieces.filter(|_| (is_whole || finds_all) && wall.median > 0);
-        let amplification = facts.and_then(|facts| amplification(trial, facts, &summaries));
+        let amplification = facts.and_then(|facts| read_amplification(trial, facts, &summaries));
         let reread_ratio = facts.and_then(|facts| reread_ratio(trial, facts, &summaries));
         Some(RankingRow {
             index: trial.trial.index,
@@ -168,7 +168,7 @@ impl RankingRow {
             params: trial.trial.params.clone(),
             rank: None,
             interval_rule: None,
-            bytes,
+            delivered_bytes: bytes,
             throughput: read.map(rate),
             share_read: part.or((may_be_part && is_whole).then_some(1.0)),
             encoded_rate: encoded.map(|size| rate(by_all(size))),
@@ -212,7 +212,7 @@ fn is_own_command(record: &Record, it: &TrialRecord) -> bool {
 /// those that the calls requested, for a single range from the start of its first page; for ranges
 /// from a server, those of its answers. `None` for several readers, because the bytes that one of
 /// them fetched serve all.
-fn amplification(
+fn read_amplification(
     trial: &TrialRecord,
     target: &TargetFacts,
     summaries: &BTreeMap<Meter, Summary>,

@@ -92,7 +92,7 @@ impl SizeRow {
         ]
     }
 
-    pub(crate) fn texts(&self) -> [String; 8] {
+    pub(crate) fn cell_texts(&self) -> [String; 8] {
         self.cells().map(|cell| cell.map_or_else(|| words::NONE.to_owned(), |number| number.text))
     }
 }

@@ -31,7 +31,7 @@ fn table(rows: &[SizeRow], fastest: f64, style: Style) -> Vec<String> {
     titles.insert(BAR_COLUMN, left_cell(""));
     let mut grid = Grid::new(titles, style.may_use_color);
     for row in rows {
-        let mut cells = row.texts().map(|text| right_cell(&text)).to_vec();
+        let mut cells = row.cell_texts().map(|text| right_cell(&text)).to_vec();
         cells.insert(BAR_COLUMN, left_cell(&bar_text(row.rate.0 / fastest)));
         grid.add_row(cells);
     }

@@ -3,7 +3,7 @@
 
 use super::*;
 use readlab_analysis::compare::{Measure, Side};
-use readlab_model::sample::{Delivered, Meter, TurnSeen};
+use readlab_model::sample::{DeliveryMeter, Meter, TurnSeen};
 use readlab_model::target::TargetKind;
 use readlab_model::target::device::Device;
 use readlab_model::target::extents::Extents;
@@ -58,7 +58,7 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
     let trials = [(head, warm, 1.0), (gzip, warm, 1.0), (head, cold, 0.5), (gzip, cold, 1.0)];
     for (index, (name, state, after)) in trials.into_iter().enumerate() {
         announce(&mut record, index, name, state).work = Work::Output;
-        let delivered = Some(Delivered::Calls);
+        let delivered = Some(DeliveryMeter::Calls);
         let read = |round| Sample {
             device_read_bytes: Some(if state == cold { SIZE } else { 0 }),
             resident_after: Some(after),

@@ -86,7 +86,7 @@ fn one_trial_and_two_trials_have_intervals() {
     let two = race(&evenly_slower_walls(2, 3));
     checked_texts(&two);
     let row = Page::from_record(&two).rankings[0].rows.iter().find_map(|row| row.ratio_to_reference).unwrap();
-    assert!(row.ci95.is_some() && row.pairs == 3, "{row:?}");
+    assert!(row.ci95.is_some() && row.unit_count == 3, "{row:?}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_reference_that_failed_in_half_of_its_rounds_has_ratios_by_the_other_half() 
     let ranking = &Page::from_record(&record).rankings[0];
     for row in ranking.rows.iter().filter(|row| row.index != TrialIndex::new(0)) {
         let ratio = row.ratio_to_reference.unwrap();
-        assert!(ratio.pairs == 2 && ratio.ci95.is_some(), "{}: {ratio:?}", row.name);
+        assert!(ratio.unit_count == 2 && ratio.ci95.is_some(), "{}: {ratio:?}", row.name);
     }
     // The reference and the other trial share one round. The ratio says this, and all trials have a
     // rank.
@@ -151,7 +151,7 @@ proptest! {
                 prop_assert!(low <= row.wall.median && row.wall.median <= high, "{:?}", row.wall);
             }
             if let Some(ratio) = row.ratio_to_reference {
-                prop_assert_eq!(ratio.ci95.is_some(), ratio.pairs > 1);
+                prop_assert_eq!(ratio.ci95.is_some(), ratio.unit_count > 1);
             }
         }
     }

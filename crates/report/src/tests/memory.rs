@@ -26,7 +26,7 @@ pub(super) fn record_under_bounds() -> Record {
         let memory = Some(MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE, is_shared: false });
         record.add(testing::target_line(
             index,
-            TargetFacts { memory, ..record.targets[TargetIndex::new(0)].clone() },
+            TargetFacts { memory_bound: memory, ..record.targets[TargetIndex::new(0)].clone() },
         ));
     }
     METHODS.into_iter().for_each(|(name, walls_ms)| add_method(&mut record, name, walls_ms));
@@ -84,7 +84,7 @@ fn a_method_that_is_the_fastest_everywhere_is_named_once() {
         lines[1],
         "memory: newlines: no method falls by a third or more beyond doubt, from one level to the next"
     );
-    record.targets.iter_mut().for_each(|facts| facts.memory = None);
+    record.targets.iter_mut().for_each(|facts| facts.memory_bound = None);
     assert!(memory_sentences(&record).is_empty());
 }
 
@@ -158,11 +158,11 @@ fn a_chart_has_one_line_for_each_method_and_not_one_for_each_scan() {
 fn a_file_under_several_bounds_has_one_title() {
     let mut record = record_under_bounds();
     for (index, bound) in [(4, "90%"), (5, "200%")] {
-        let memory = record.targets[TargetIndex::new(1)].memory.clone().unwrap();
+        let memory = record.targets[TargetIndex::new(1)].memory_bound.clone().unwrap();
         let memory = Some(MemoryFacts { bound: bound.parse().unwrap(), ..memory });
         record.add(testing::target_line(
             index,
-            TargetFacts { memory, ..record.targets[TargetIndex::new(0)].clone() },
+            TargetFacts { memory_bound: memory, ..record.targets[TargetIndex::new(0)].clone() },
         ));
     }
     let titles = Page::from_record(&record).target_titles;

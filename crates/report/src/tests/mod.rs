@@ -70,7 +70,7 @@ pub(crate) fn add_readings(record: &mut Record, trial: usize, readings: impl Int
 pub(crate) fn shared_ratio(estimate: f64, ends: Option<(f64, f64)>) -> SharedRatio {
     let rule = IntervalRule::SignedRank;
     let ci95 = ends.map(|(low, high)| IntervalWithRule { ends: Interval { low, high }, rule });
-    SharedRatio { estimate, ci95, pairs: 10 }
+    SharedRatio { estimate, ci95, unit_count: 10 }
 }
 
 pub(crate) fn read_ahead_setting(value: &str, is_found: bool) -> SettingValue {
@@ -330,7 +330,7 @@ fn rates_of_several_readers_count_what_all_of_them_read() {
     let rows = &page.rankings[0].rows;
     // Rows are ordered by time, whatever the rates.
     assert_eq!(
-        (rows[1].index, rows[1].throughput.unwrap().0, rows[1].bytes.unwrap().0),
+        (rows[1].index, rows[1].throughput.unwrap().0, rows[1].delivered_bytes.unwrap().0),
         (TrialIndex::new(0), 2e9, 2 * SIZE)
     );
     assert!(terminal_text(&record).contains("2.00 GB/s"), "{}", terminal_text(&record));

@@ -187,7 +187,7 @@ fn begin_bounds(
     let read_ahead = memory.read_ahead_bytes.and_then(|bytes| prepare_read_ahead(bytes, &mut facts));
     let facts = facts_under_bounds(facts, targets, memory);
     let bound_of = |planned: &PlannedTrial| {
-        let memory = facts.get(planned.trial.target)?.memory.clone()?;
+        let memory = facts.get(planned.trial.target)?.memory_bound.clone()?;
         Some((planned.trial.index, memory))
     };
     let bounds = plan.trials.iter().filter_map(bound_of).collect();
@@ -210,7 +210,7 @@ fn facts_under_bounds(
             let facts_of_bound = memory_facts(target, bound, memory.is_shared);
             // The same file without a bound already has the cautions.
             let (memory, cautions) = (Some(facts_of_bound), Vec::new());
-            facts.push(TargetFacts { memory, cautions, ..own.clone() });
+            facts.push(TargetFacts { memory_bound: memory, cautions, ..own.clone() });
         }
     }
     facts
@@ -285,7 +285,7 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
     for planned in plan.trials {
         if !is_pressed(&planned.trial) {
             trials.push(planned);
-        } else if planned.trial.start == StartMode::EachReading {
+        } else if planned.trial.start_session == StartMode::EachReading {
             let reason = "its contender is started before each reading, so its untimed readings cannot make \
                           the state under a bound steady"
                 .to_owned();
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn where_no_bound_can_be_made_the_bounds_of_a_suite_are_unavailable_and_the_rest_goes_on() {
         let mut plan = plan(rules_for_readings(1), &[("a", COLD), ("a", PRESSED), ("b", PRESSED)]);
-        plan.trials[2].trial.start = StartMode::EachReading;
+        plan.trials[2].trial.start_session = StartMode::EachReading;
         let budget = Budget::Advised(Nanos(10));
         plan.rules.budget = budget;
         let plan = plan_without_bounds(plan_under_bounds(plan, 1, 2), budget, "no group");
@@ -562,7 +562,7 @@ mod tests {
     #[test]
     fn a_contender_that_is_started_for_each_reading_has_no_bound() {
         let mut plan = plan(rules_for_readings(1), &[("a", PRESSED)]);
-        plan.trials[0].trial.start = StartMode::EachReading;
+        plan.trials[0].trial.start_session = StartMode::EachReading;
         let plan = plan_under_bounds(plan, 1, 1);
         assert!(plan.trials.is_empty());
         assert!(

@@ -155,7 +155,7 @@ impl RankingRow {
         self.is_not_measured = *outcome != Outcome::Measured;
     }
 
-    /// Whether the row has readings that are reported.
+    /// Whether the row has readings that are reported, and its trial did not end without a result.
     fn is_measured(&self) -> bool {
         !self.is_not_measured && !self.reported_walls.is_empty()
     }

@@ -3,7 +3,7 @@
 //! often. No thread wakes up while a reading is timed.
 
 use super::now;
-use super::render::{self, TerminalStyle};
+use super::render::{self, TerminalFacts};
 use super::view::{ActivityProgress, CurrentActivity, View};
 use readlab_measure::interface::Step;
 use readlab_measure::plan::Plan;
@@ -185,9 +185,9 @@ impl LiveDisplay {
             return;
         }
         let begun = surface.now();
-        let terminal_style = terminal_style(&**surface, self.has_styles);
-        surface.draw(&render::view_lines(&self.view, terminal_style));
-        self.drawn_size = Some(terminal_style.size);
+        let terminal = terminal_facts(&**surface, self.has_styles);
+        surface.draw(&render::view_lines(&self.view, terminal));
+        self.drawn_size = Some(terminal.size);
         self.full_pace.record_drawing(begun, surface.now());
     }
 
@@ -199,18 +199,18 @@ impl LiveDisplay {
         if !self.first_line_pace.is_due(begun) || interrupt::is_stop_requested() {
             return;
         }
-        let terminal_style = terminal_style(&**surface, self.has_styles);
-        if self.drawn_size != Some(terminal_style.size) || !surface.is_drawn() {
+        let terminal = terminal_facts(&**surface, self.has_styles);
+        if self.drawn_size != Some(terminal.size) || !surface.is_drawn() {
             return self.draw();
         }
-        surface.draw_first_line(&render::first_line(&self.view, terminal_style));
+        surface.draw_first_line(&render::first_line(&self.view, terminal));
         self.first_line_pace.record_drawing(begun, surface.now());
     }
 }
 
 /// The size and abilities of the terminal now.
-fn terminal_style(surface: &dyn Surface, has_styles: bool) -> TerminalStyle {
-    TerminalStyle { size: surface.size(), has_styles, has_keys: surface.receives_keys() }
+fn terminal_facts(surface: &dyn Surface, has_styles: bool) -> TerminalFacts {
+    TerminalFacts { size: surface.size(), has_styles, has_keys: surface.receives_keys() }
 }
 
 /// Ratio of the pause after a drawing to the time of the drawing, so that drawing takes 0.5 % of

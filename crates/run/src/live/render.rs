@@ -22,13 +22,13 @@ const WARNINGS_MAX: usize = 2;
 
 /// Size and abilities of the terminal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TerminalStyle {
+pub(super) struct TerminalFacts {
     pub(super) size: TerminalSize,
     pub(super) has_styles: bool,
     pub(super) has_keys: bool,
 }
 
-impl TerminalStyle {
+impl TerminalFacts {
     /// Number of columns that are used. A line that fills the last column would leave the cursor
     /// behind it.
     fn columns(self) -> usize {
@@ -46,44 +46,45 @@ impl TerminalStyle {
     }
 }
 
-pub(super) fn view_lines(view: &View, style: TerminalStyle) -> Vec<String> {
-    let mut lines = vec![first_line(view, style)];
-    let mut below = warning_lines(view, style);
-    below.extend(keys_hint(view, style));
-    let room = style.rows().saturating_sub(lines.len() + below.len());
-    lines.extend(lines_of_rankings(view, style, room));
+pub(super) fn view_lines(view: &View, terminal: TerminalFacts) -> Vec<String> {
+    let mut lines = vec![first_line(view, terminal)];
+    let mut below = warning_lines(view, terminal);
+    below.extend(keys_hint(view, terminal));
+    let room = terminal.rows().saturating_sub(lines.len() + below.len());
+    lines.extend(lines_of_rankings(view, terminal, room));
     lines.extend(below);
-    lines.truncate(style.rows());
+    lines.truncate(terminal.rows());
     lines
 }
 
 /// The line with the current step.
-pub(super) fn first_line(view: &View, style: TerminalStyle) -> String {
-    style.styled(&now::progress_line(view, style.columns()), Effects::BOLD)
+pub(super) fn first_line(view: &View, terminal: TerminalFacts) -> String {
+    terminal.styled(&now::progress_line(view, terminal.columns()), Effects::BOLD)
 }
 
-fn warning_lines(view: &View, style: TerminalStyle) -> Vec<String> {
+fn warning_lines(view: &View, terminal: TerminalFacts) -> Vec<String> {
     let hidden = view.warnings.len().saturating_sub(WARNINGS_MAX);
     let last = view.warnings.iter().skip(hidden);
-    let mut lines: Vec<String> = last.map(|text| cut(&format!("warning: {text}"), style.columns())).collect();
+    let mut lines: Vec<String> =
+        last.map(|text| cut(&format!("warning: {text}"), terminal.columns())).collect();
     if hidden > 0 {
-        lines.insert(0, cut(&format!("earlier warnings: {hidden}"), style.columns()));
+        lines.insert(0, cut(&format!("earlier warnings: {hidden}"), terminal.columns()));
     }
     lines
 }
 
-fn keys_hint(view: &View, style: TerminalStyle) -> Option<String> {
+fn keys_hint(view: &View, terminal: TerminalFacts) -> Option<String> {
     let text = if view.is_ending { "ends after this turn" } else { "q ends: what is decided stands" };
-    let line = || style.styled(&cut(text, style.columns()), Effects::DIMMED);
-    (style.has_keys && view.state.is_some()).then(line)
+    let line = || terminal.styled(&cut(text, terminal.columns()), Effects::DIMMED);
+    (terminal.has_keys && view.state.is_some()).then(line)
 }
 
 /// The lines of the rankings that fit. The ranking that grows gets room for its rows before
 /// finished rankings.
-fn lines_of_rankings(view: &View, style: TerminalStyle, room: usize) -> Vec<String> {
+fn lines_of_rankings(view: &View, terminal: TerminalFacts, room: usize) -> Vec<String> {
     let (mut lines, mut room) = (Vec::new(), room);
     for block in view.begun_rankings().into_iter().rev() {
-        let mut ranking = lines_of_ranking(view, block, style, room);
+        let mut ranking = lines_of_ranking(view, block, terminal, room);
         room -= ranking.len();
         ranking.append(&mut lines);
         lines = ranking;
@@ -93,21 +94,21 @@ fn lines_of_rankings(view: &View, style: TerminalStyle, room: usize) -> Vec<Stri
 
 /// The title and the rows of a ranking, in at most `room` lines; empty if there is no room for a
 /// row.
-fn lines_of_ranking(view: &View, block: &RankingBlock, style: TerminalStyle, room: usize) -> Vec<String> {
+fn lines_of_ranking(view: &View, block: &RankingBlock, terminal: TerminalFacts, room: usize) -> Vec<String> {
     let Some(most) = room.checked_sub(1).filter(|rows| *rows > 0) else { return Vec::new() };
     let standings = block.standings(most.min(RANKING_ROWS_MAX));
     let title = ranking_title(view, block, &standings);
     let is_known =
         |it: &&LiveColumn| standings.best_rows.iter().any(|row| row.meter_medians.contains_key(&it.meter));
     let meters = view.meter_columns.iter().filter(is_known).copied();
-    let columns = ColumnWidths::new(style.columns(), meters);
+    let columns = ColumnWidths::new(terminal.columns(), meters);
     let scale = BarScale::for_figures(&standings.best_rows, columns.bar);
-    let mut lines = vec![style.styled(&cut(&title, style.columns()), Effects::UNDERLINE)];
+    let mut lines = vec![terminal.styled(&cut(&title, terminal.columns()), Effects::UNDERLINE)];
     let names: Vec<&str> = standings.best_rows.iter().map(|figures| figures.name.as_str()).collect();
     let names = cut_distinctly(&names, columns.name);
     for (place, (figures, name)) in (1..).zip(standings.best_rows.iter().zip(&names)) {
-        let text = cut(&columns.row_text(place, name, figures, &scale), style.columns());
-        lines.push(style.styled(&text, if place == 1 { Effects::BOLD } else { Effects::new() }));
+        let text = cut(&columns.row_text(place, name, figures, &scale), terminal.columns());
+        lines.push(terminal.styled(&text, if place == 1 { Effects::BOLD } else { Effects::new() }));
     }
     lines
 }

@@ -74,7 +74,7 @@ pub struct Search<N> {
     /// The candidates to read in this rung.
     rung_candidates: Vec<usize>,
     /// The predicted logarithm of each candidate's time, from all closed rungs.
-    predicted: Vec<Prediction>,
+    predicted_logs: Vec<Prediction>,
     /// The predicted time of each candidate relative to the leader's.
     ratios_to_leader: Vec<PredictedRatio>,
     is_decided: bool,
@@ -135,7 +135,7 @@ impl<N: Copy + PartialEq> Search<N> {
             readings: Vec::new(),
             rung: 0,
             rung_candidates: left,
-            predicted: Vec::new(),
+            predicted_logs: Vec::new(),
             ratios_to_leader: Vec::new(),
             is_decided: false,
         }
@@ -207,7 +207,7 @@ impl<N: Copy + PartialEq> Search<N> {
             surface.ratios_to_leader(leader).into_iter().map(|it| PredictedRatio::new(it, error)).collect()
         };
         self.ratios_to_leader = best.map(behind).unwrap_or_default();
-        self.predicted = predicted;
+        self.predicted_logs = predicted;
         let leader = best.and_then(|best| likely.iter().position(|&at| at == best));
         let fastest = draws.iter().map(|draw| index_of_fastest(draw)).collect::<Vec<usize>>();
         // A search is not decided after the first rung, where a single disturbed reading could
@@ -244,7 +244,7 @@ impl<N: Copy + PartialEq> Search<N> {
     /// Every candidate that was read, in the order of the model's predictions; before the first
     /// rung is closed, in the order of the readings.
     pub fn best_first(&self) -> Vec<N> {
-        let order = best_first(&self.readings, &self.has_failed, &self.predicted);
+        let order = best_first(&self.readings, &self.has_failed, &self.predicted_logs);
         order.into_iter().map(|at| self.numbers[at]).collect()
     }
 

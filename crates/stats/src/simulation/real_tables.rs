@@ -33,7 +33,7 @@ struct RecordedTrial {
 /// The trials of one state, the fastest first.
 struct StateTable {
     trials: Vec<RecordedTrial>,
-    shared: SharedVariance,
+    shared_variance: SharedVariance,
 }
 
 impl StateTable {
@@ -43,7 +43,7 @@ impl StateTable {
             trials.filter(|it| it.state == state && it.walls_ns.len() > 1).collect();
         trials.sort_by(|a, b| a.log_median().total_cmp(&b.log_median()));
         let turns = |it: &RecordedTrial| Observation::from_rounds(it.walls_ns.iter().copied().map(float));
-        StateTable { shared: SharedVariance::new(trials.iter().map(turns)), trials }
+        StateTable { shared_variance: SharedVariance::new(trials.iter().map(turns)), trials }
     }
 
     fn find(&self, id: &str) -> usize {
@@ -51,12 +51,12 @@ impl StateTable {
     }
 
     fn ratio(&self, trial: usize, reference: usize) -> SharedRatio {
-        self.shared.ratio(trial, reference).unwrap()
+        self.shared_variance.ratio(trial, reference).unwrap()
     }
 
     fn header(&self, machine: &str, state: &str) -> String {
         let reference = self.find("command/wc -l");
-        let noise = || (0..self.trials.len()).map(|it| self.shared.noise_sd(it).unwrap());
+        let noise = || (0..self.trials.len()).map(|it| self.shared_variance.noise_sd(it).unwrap());
         let logs: Vec<f64> = noise().map(f64::ln).collect();
         let sd = (sum_of_squares_about_mean(&logs) / count_as_float(logs.len())).sqrt();
         format!(
@@ -72,7 +72,7 @@ impl StateTable {
     fn lines(&self) -> Vec<String> {
         let reference = self.find("command/wc -l");
         let line = |(at, trial): (usize, &RecordedTrial)| {
-            let location = self.shared.location(at).unwrap().ci95.unwrap().ends.map(f64::ln);
+            let location = self.shared_variance.location(at).unwrap().ci95.unwrap().ends.map(f64::ln);
             let ratio = if at == reference {
                 "reference".to_owned()
             } else {
@@ -82,7 +82,7 @@ impl StateTable {
                 let middle = (ends.low * ends.high).sqrt();
                 format!("{middle:6.3} [{:.3}, {:.3}]", ends.low, ends.high)
             };
-            let rank = match self.shared.significance_against_first(0, at) {
+            let rank = match self.shared_variance.significance_against_first(0, at) {
                 _ if at == 0 => "first",
                 Some(Significance::Slower) => "slower",
                 _ => "tie",

@@ -1,9 +1,10 @@
 //! The mode of the user's terminal while the lab draws on it: keys arrive as they are pressed and
-//! are not echoed. The mode is restored however the lab ends or stops: normally, by a panic or by a
-//! signal.
+//! are not echoed. The mode is restored when the lab ends by itself, even by a panic, and before
+//! SIGINT, SIGTERM, SIGHUP, SIGQUIT or Ctrl-Z ends or stops it. Other signals that end or stop it,
+//! such as SIGKILL and SIGSTOP, leave the terminal unrestored.
 //!
 //! Ctrl-C and Ctrl-Z still raise signals. The caller defines what is written when the terminal is
-//! restored. Only SIGKILL leaves the terminal unrestored.
+//! restored.
 
 use super::tty::{may_draw, receives_keys};
 use rustix::stdio::{stderr, stdin};

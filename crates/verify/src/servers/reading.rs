@@ -113,7 +113,8 @@ impl<'s> ServerReadSpec<'s> {
         ServerReadSpec { work_scan: visit, ..self }
     }
 
-    /// Sets the key of the page. If `what` is empty, reports show the content instead.
+    /// Sets the key of the page, which follows the method's name, and the description `what`, which
+    /// reports put before the name of the content; an empty description is left out.
     pub(super) fn with_key(self, key: &str, what: &str) -> ServerReadSpec<'s> {
         ServerReadSpec { key: format!("{}/{key}", self.method.method), description: what.to_owned(), ..self }
     }

@@ -3,7 +3,7 @@
 //! like a slow device, a decoder in the kernel.
 
 use super::*;
-use readlab_model::sample::{Delivered, TurnSeen};
+use readlab_model::sample::{DeliveryMeter, TurnSeen};
 use readlab_model::target::TargetKind;
 use readlab_model::target::device::{Device, IoQuota, ReadAhead};
 use readlab_model::target::places::RangesFacts;
@@ -13,7 +13,7 @@ use readlab_model::units::Throughput;
 /// Makes all bytes of the trial pass through read calls, in a process with this peak memory.
 fn make_trial_use_read_calls(record: &mut Record, trial: usize, peak_rss_bytes: u64) {
     change_each(record, trial, std::iter::repeat(peak_rss_bytes), |sample, peak_rss_bytes| {
-        sample.turn.delivered = Some(Delivered::Calls);
+        sample.turn.delivered = Some(DeliveryMeter::Calls);
         sample.peak_rss_bytes = Some(peak_rss_bytes);
     });
 }

@@ -2,7 +2,7 @@
 //! readings that the bound does not limit.
 
 use super::*;
-use readlab_model::sample::Delivered;
+use readlab_model::sample::DeliveryMeter;
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 
 /// Adds a copy of the first target under a bound on memory; returns the number of the copy.
@@ -15,7 +15,7 @@ fn add_target_under_bound(record: &mut Record, bound: &str) -> TargetIndex {
         is_shared: false,
     };
     let target = record.targets.len();
-    let facts = TargetFacts { memory: Some(memory), ..record.targets[TargetIndex::new(0)].clone() };
+    let facts = TargetFacts { memory_bound: Some(memory), ..record.targets[TargetIndex::new(0)].clone() };
     record.add(testing::target_line(target, facts));
     TargetIndex::new(target)
 }
@@ -100,7 +100,7 @@ fn a_mapping_that_brings_more_than_it_reads_thrashes() {
     let asked_bytes = make_target_places(&mut record);
     let half = add_target_under_bound(&mut record, "50%");
     // Half of the blocks are in memory, which is a small share of the file.
-    record.targets[half].memory.as_mut().unwrap().working_set_bytes = asked_bytes;
+    record.targets[half].memory_bound.as_mut().unwrap().working_set_bytes = asked_bytes;
     let resident_after = Some(asked_bytes as f64 / FILE_BYTES as f64 / 2.0);
     let fetched = |times, wall_ms| Sample {
         major_faults: Some(asked_bytes / 4096),
@@ -117,7 +117,7 @@ fn a_mapping_that_brings_more_than_it_reads_thrashes() {
     assert_verdict(&record, random, "memory bound, 100 % again", "O_DIRECT brings no more than the blocks");
     // Read calls have no page faults that wait; the kernel reads ahead for them.
     let calls = add_pressed(&mut record, "rust/places-pread/avx2", half, fetched(20, 2000));
-    change_each(&mut record, calls, [Delivered::Calls; 5], |sample, delivered| {
+    change_each(&mut record, calls, [DeliveryMeter::Calls; 5], |sample, delivered| {
         sample.major_faults = Some(0);
         sample.turn.delivered = Some(delivered);
     });

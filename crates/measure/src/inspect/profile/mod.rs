@@ -64,7 +64,7 @@ pub struct Profiling {
 /// are looked up afterwards.
 #[derive(Debug)]
 pub struct UnnamedProfile {
-    sampled: sampling::SampledStacks,
+    sampled_stacks: sampling::SampledStacks,
     maps: RuntimeMaps,
     how: String,
     sees_kernel: bool,
@@ -113,14 +113,14 @@ impl Profiling {
         let how = format!("{event}, {SAMPLES_PER_S} samples a second, {with}");
         let sampled = self.sampling.stop();
         let maps = RuntimeMaps::from_pids(sampled.pids.clone());
-        UnnamedProfile { sampled, maps, how, sees_kernel, _note: self.scratch_note }
+        UnnamedProfile { sampled_stacks: sampled, maps, how, sees_kernel, _note: self.scratch_note }
     }
 }
 
 impl UnnamedProfile {
     pub fn with_names(mut self) -> Profile {
         self.maps.read();
-        let stacks = &self.sampled.stacks;
+        let stacks = &self.sampled_stacks.stacks;
         let frames: BTreeSet<_> = stacks.keys().flat_map(|(_, frames)| frames).cloned().collect();
         let names = symbols::frame_names(&frames, &self.maps);
         let mut folded = FoldedStacks::default();
@@ -153,14 +153,14 @@ impl UnnamedProfile {
         blind.extend(holding(UNNAMED_CODE).map(|part| format!("{part} {unnamed}")));
         blind
             .extend(holding(UNMAPPED_CODE).map(|part| format!("{part} hold a frame where no code is known")));
-        if self.sampled.cut_samples > 0 {
+        if self.sampled_stacks.cut_samples > 0 {
             blind.push(format!(
                 "the callers of {} are not known to the last",
-                of_all(self.sampled.cut_samples)
+                of_all(self.sampled_stacks.cut_samples)
             ));
         }
-        if self.sampled.lost_samples > 0 {
-            blind.push(format!("{} samples were lost", self.sampled.lost_samples));
+        if self.sampled_stacks.lost_samples > 0 {
+            blind.push(format!("{} samples were lost", self.sampled_stacks.lost_samples));
         }
         blind
     }

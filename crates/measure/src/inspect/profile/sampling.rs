@@ -95,7 +95,7 @@ struct StackCollector {
     walker: StackWalker,
     thread_names: HashMap<u32, String>,
     pending: Vec<PerfRecord>,
-    sampled: SampledStacks,
+    sampled_stacks: SampledStacks,
     shared: Arc<SharedState>,
 }
 
@@ -113,7 +113,7 @@ impl StackCollector {
             walker: StackWalker::new(),
             thread_names: names,
             pending: Vec::new(),
-            sampled,
+            sampled_stacks: sampled,
             shared,
         }
     }
@@ -127,16 +127,16 @@ impl StackCollector {
             let before_ns = if last { u64::MAX } else { monotonic_ns() };
             let drained = sampler.drain();
             let counting = self.shared.count_from_ns.load(Ordering::Relaxed) != u64::MAX;
-            self.sampled.lost_samples += if counting { drained.lost } else { 0 };
+            self.sampled_stacks.lost_samples += if counting { drained.lost } else { 0 };
             self.pending.extend(drained.records);
             self.process_records_until(before_ns);
             if last {
-                return self.sampled;
+                return self.sampled_stacks;
             }
         }
     }
 
-    /// Counts the records up to a time, in the order of their times.
+    /// Processes the pending records up to a time, in the order of their times.
     fn process_records_until(&mut self, before_ns: u64) {
         self.pending.sort_by_key(|record| record.time_ns);
         let ready = self.pending.partition_point(|record| record.time_ns <= before_ns);
@@ -168,7 +168,7 @@ impl StackCollector {
             }
             PerfRecordBody::Fork { parent, parent_tid } => {
                 self.mappings.copy_to_child(parent, pid);
-                self.sampled.pids.insert(pid);
+                self.sampled_stacks.pids.insert(pid);
                 if let Some(name) = self.thread_names.get(&parent_tid).cloned() {
                     self.thread_names.insert(tid, name);
                 }
@@ -178,7 +178,7 @@ impl StackCollector {
 
     fn count_sample(&mut self, pid: u32, tid: u32, sample: &StackSample) {
         let (user, whole) = self.walker.walk(pid, self.mappings.of_process(pid), sample);
-        self.sampled.cut_samples += u64::from(!whole);
+        self.sampled_stacks.cut_samples += u64::from(!whole);
         let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
             Some(CodeMapping { start, offset, file: Some(file), .. }) => {
                 Frame::File(file.clone(), address - start + offset)
@@ -190,7 +190,7 @@ impl StackCollector {
             sample.kernel_frames.iter().map(|&address| Frame::Kernel(address)).chain(of_user).collect();
         frames.reverse();
         let name = self.thread_names.get(&tid).cloned().unwrap_or_default();
-        *self.sampled.stacks.entry((name, frames)).or_default() += 1;
+        *self.sampled_stacks.stacks.entry((name, frames)).or_default() += 1;
         self.shared.counted_samples.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -231,10 +231,13 @@ mod tests {
         ];
         collector.process_records_until(50);
         let frame = |offset| vec![Frame::File("/lib/x".into(), offset)];
-        assert_eq!(collector.sampled.stacks, BTreeMap::from([(("reader".to_owned(), frame(0x54)), 1)]));
+        assert_eq!(
+            collector.sampled_stacks.stacks,
+            BTreeMap::from([(("reader".to_owned(), frame(0x54)), 1)])
+        );
         assert_eq!(collector.pending.len(), 1, "what is too new waits");
         collector.process_records_until(u64::MAX);
-        assert_eq!(collector.sampled.stacks[&("reader".to_owned(), frame(0x58))], 1);
+        assert_eq!(collector.sampled_stacks.stacks[&("reader".to_owned(), frame(0x58))], 1);
         assert_eq!(collector.shared.counted_samples.load(Ordering::Relaxed), 2);
     }
 
@@ -246,10 +249,10 @@ mod tests {
         collector.process_record(child_record(20, PerfRecordBody::Fork { parent: 5, parent_tid: 6 }));
         collector.process_record(record(50, sample_event_at(0x1008)));
         assert_eq!(
-            (collector.sampled.stacks.len(), collector.shared.counted_samples.load(Ordering::Relaxed)),
+            (collector.sampled_stacks.stacks.len(), collector.shared.counted_samples.load(Ordering::Relaxed)),
             (1, 1)
         );
-        let is_known = collector.sampled.pids.contains(&8);
+        let is_known = collector.sampled_stacks.pids.contains(&8);
         assert!(is_known, "a process that may write a map is known from the beginning");
     }
 
@@ -266,11 +269,11 @@ mod tests {
             record(8, PerfRecordBody::Sample(sample)),
         ];
         collector.process_records_until(u64::MAX);
-        let stacks: Vec<_> = collector.sampled.stacks.into_iter().collect();
+        let stacks: Vec<_> = collector.sampled_stacks.stacks.into_iter().collect();
         let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
         assert_eq!(name, "", "no record named it");
         assert_eq!(frames[..2], [Frame::Unmapped(5, 0x77), Frame::Kernel(0xffff_ffff_8100_0000)]);
-        assert_eq!(collector.sampled.cut_samples, 2);
+        assert_eq!(collector.sampled_stacks.cut_samples, 2);
     }
 
     #[test]
@@ -287,7 +290,7 @@ mod tests {
         collector.process_record(child_record(6, sample_event_at(0x1001)));
         collector.process_record(child_record(7, map(b"/bin/wc")));
         collector.process_record(child_record(8, sample_event_at(0x1001)));
-        let mut seen: Vec<_> = collector.sampled.stacks.into_keys().collect();
+        let mut seen: Vec<_> = collector.sampled_stacks.stacks.into_keys().collect();
         seen.sort();
         let stack = |name: &str, frame| (name.to_owned(), vec![frame]);
         assert_eq!(
@@ -298,6 +301,6 @@ mod tests {
                 stack("wc", Frame::Unmapped(8, 0x1001)),
             ]
         );
-        assert!(collector.sampled.pids.contains(&8));
+        assert!(collector.sampled_stacks.pids.contains(&8));
     }
 }

@@ -1,7 +1,7 @@
 //! Whole scripted runs in which a contender reports wrong values or a control was preempted.
 
 use crate::round::testing::{COLD, RecordedRun, ScriptedSampler, WARM, play_trials, rules_for_readings};
-use readlab_model::sample::{Delivered, Sample, TurnSeen};
+use readlab_model::sample::{DeliveryMeter, Sample, TurnSeen};
 use readlab_model::trial::CacheState;
 
 const MS: u64 = 1_000_000;
@@ -141,7 +141,7 @@ fn bytes_that_meters_saw_arrive_need_no_other_proof() {
     let resident = |sample: &mut Sample| honest_turn(6 * MS).write_to(sample);
     let by_calls = |sample: &mut Sample| {
         TurnTimes { window_ns: 9 * MS, cpu_ns: MS, turn_ns: 9 * MS }.write_to(sample);
-        sample.turn.delivered = Some(Delivered::Calls);
+        sample.turn.delivered = Some(DeliveryMeter::Calls);
     };
     let sampler = ScriptedSampler::default().with_alteration(0, resident).with_alteration(1, by_calls);
     let recorded = play_trials(rules_for_readings(4), &[("resident", WARM), ("a", WARM)], sampler);

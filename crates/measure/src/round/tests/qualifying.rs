@@ -3,7 +3,7 @@
 use super::*;
 use crate::plan::{Focus, Role};
 use crate::round::testing::CALL_NS;
-use readlab_model::sample::{Delivered, TurnSeen};
+use readlab_model::sample::{DeliveryMeter, TurnSeen};
 use readlab_protocol::Archive;
 use readlab_record::StopReason;
 
@@ -134,7 +134,7 @@ fn a_leader_with_impossible_numbers_is_refused_and_stops_no_trial() {
 fn mark_as_visiting(sample: &mut Sample) {
     (sample.cpu_user_ns, sample.cpu_system_ns) = (Some(sample.wall_ns), Some(0));
     sample.turn = TurnSeen { wall_ns: Some(sample.wall_ns), ..TurnSeen::default() };
-    sample.turn.delivered = Some(Delivered::Calls);
+    sample.turn.delivered = Some(DeliveryMeter::Calls);
 }
 
 fn lines_through_round(run: &RecordedRun, round: u32) -> &[Line] {

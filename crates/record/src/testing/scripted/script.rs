@@ -4,7 +4,7 @@ use crate::testing::{header, target_line, trial_line};
 use crate::{
     EndReason, Fill, Header, Line, Outcome, Receipt, RunKind, StopReason, Stopped, Trial, UntimedCount,
 };
-use readlab_model::sample::{Delivered, Sample, TurnSeen};
+use readlab_model::sample::{DeliveryMeter, Sample, TurnSeen};
 use readlab_model::target::device::Device;
 use readlab_model::target::extents::Extents;
 use readlab_model::target::layers::{Layer, LayerKind};
@@ -236,8 +236,8 @@ impl ScriptedTrial {
         let is_metered = self.cache() != Cache::None;
         let delivered = match method {
             "null" | "syscall" => None,
-            "mmap" | "faults" => Some(Delivered::Faults),
-            _ => Some(Delivered::Calls),
+            "mmap" | "faults" => Some(DeliveryMeter::Faults),
+            _ => Some(DeliveryMeter::Calls),
         };
         // Several threads wait for each other, so each is idle for 5 % of the time.
         let threads = id.params.0.get("threads").copied().unwrap_or(1);

@@ -420,7 +420,7 @@ impl Planner<'_> {
             state,
             cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
             decoded_format: spec.form.archive,
-            start: spec.entry.start,
+            start_session: spec.entry.start,
             command_rules: spec.entry.command.clone(),
             id,
         };

@@ -24,7 +24,7 @@ impl ResolvedTrial {
         let role = role(&choice.id, by);
         // The first reading after each start is measured, so reading until times are steady is of no
         // use.
-        let warmup = if trial.start == StartMode::EachReading { Warmup::Readings } else { warmup };
+        let warmup = if trial.start_session == StartMode::EachReading { Warmup::Readings } else { warmup };
         PlannedTrial {
             trial,
             resolved_method: choice,
@@ -38,7 +38,8 @@ impl ResolvedTrial {
     }
 }
 
-/// The purpose of a method's readings: the user's own programs and commands serve as baselines.
+/// The purpose of a method's readings: the user's own programs and commands serve as baselines, a
+/// suite's commands as the suite's baselines; a usual method is `Usual`, any other a candidate.
 fn role(method: &MethodId, by: NamedBy) -> Role {
     if method.contender == COMMAND && by == NamedBy::Suite {
         Role::SuiteBaseline

@@ -165,7 +165,7 @@ fn checked_resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumeP
         !has_settings,
         "its settings of the system are not in force any more: begin anew; readlab report shows what it holds"
     );
-    let has_bounds = record.targets.iter().any(|facts| facts.memory.is_some());
+    let has_bounds = record.targets.iter().any(|facts| facts.memory_bound.is_some());
     ensure!(!has_bounds, "its bounds on memory are made only when it begins: begin anew");
     let (lab, revision) = (env!("CARGO_PKG_VERSION"), env!("READLAB_REVISION"));
     ensure!(

@@ -4,7 +4,7 @@
 mod drawing;
 
 use super::now;
-use super::render::{TerminalStyle, view_lines};
+use super::render::{TerminalFacts, view_lines};
 use super::view::View;
 use readlab_measure::interface::{RunProgress, Step};
 use readlab_model::sample::Sample;
@@ -83,12 +83,12 @@ fn race_view() -> View {
     view
 }
 
-fn terminal_style(columns: u16, rows: u16) -> TerminalStyle {
-    TerminalStyle { size: TerminalSize { columns, rows }, has_styles: false, has_keys: true }
+fn terminal_facts(columns: u16, rows: u16) -> TerminalFacts {
+    TerminalFacts { size: TerminalSize { columns, rows }, has_styles: false, has_keys: true }
 }
 
 fn screen_text(view: &View, columns: u16, rows: u16) -> String {
-    view_lines(view, terminal_style(columns, rows)).join("\n")
+    view_lines(view, terminal_facts(columns, rows)).join("\n")
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn no_line_is_wider_than_the_terminal_and_there_are_not_more_than_it_has() {
     let widths = (1..24).chain([29, 30, 31, 37, 38, 39, 49, 50, 51, 89, 90, 91, 200]);
     for (columns, rows) in widths.flat_map(|columns| [1, 2, 3, 5, 8, 13, 24].map(|rows| (columns, rows))) {
         for view in &views {
-            let lines = view_lines(view, terminal_style(columns, rows));
+            let lines = view_lines(view, terminal_facts(columns, rows));
             assert!(lines.len() <= usize::from(rows), "{columns} x {rows}: {lines:#?}");
             let widest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
             assert!(widest <= usize::from(columns), "{columns} x {rows}: {lines:#?}");
@@ -134,8 +134,8 @@ fn on_few_lines_the_state_that_is_measured_comes_first() {
 
 #[test]
 fn styles_change_no_text() {
-    let plain = view_lines(&race_view(), terminal_style(80, 24));
-    let styled = view_lines(&race_view(), TerminalStyle { has_styles: true, ..terminal_style(80, 24) });
+    let plain = view_lines(&race_view(), terminal_facts(80, 24));
+    let styled = view_lines(&race_view(), TerminalFacts { has_styles: true, ..terminal_facts(80, 24) });
     let stripped: Vec<String> =
         styled.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
     assert_eq!(stripped, plain);
@@ -259,7 +259,7 @@ fn the_line_after_a_round_names_the_bound_of_its_ranking() {
     view.add_line(&target_line(0, "/data/a"));
     let bound = "50%".parse().unwrap();
     let memory = MemoryFacts { bound, cache_bytes: 50, working_set_bytes: 100, is_shared: false };
-    let facts = TargetFacts { path: "/data/a".into(), memory: Some(memory), ..TargetFacts::default() };
+    let facts = TargetFacts { path: "/data/a".into(), memory_bound: Some(memory), ..TargetFacts::default() };
     view.add_line(&testing::target_line(1, TargetFacts { size_bytes: 100, ..facts }));
     view.announce_step(Step::State(CacheState::Pressed, 1));
     view.add_line(&changed_trial_line(0, "rust/read", CacheState::Pressed, |trial| {

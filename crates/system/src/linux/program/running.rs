@@ -151,8 +151,8 @@ impl RunningProgram {
         poll(&mut [PollFd::new(&pidfd.as_fd(), PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Kills the program and all that it started, and returns its exit status. A second call
-    /// returns the same status.
+    /// Kills the program and the processes that it started (without a supervisor, its process
+    /// group), and returns its exit status. A second call returns the same status.
     pub(super) fn end(&mut self) -> io::Result<ExitStatus> {
         let status = match &mut self.parent {
             Parent::Reaped(status) => return Ok(*status),

@@ -175,7 +175,7 @@ fn next_names(reader: &mut dyn BufRead, end: u8) -> io::Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
     use crate::target::Target;
-    use crate::target::tests::folder_on_device;
+    use crate::target::tests::{as_ordinary_user, folder_on_device};
     use crate::target::tree::WalkDifference;
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -307,25 +307,6 @@ mod tests {
         let target = found.unwrap();
         let tree = target.tree().unwrap();
         assert_eq!((tree.len(), tree.change(), tree.walk_difference()), (2, None, None));
-    }
-
-    /// Calls a function by a user who is not root; `None` with a message if that user may not enter
-    /// the folder of temporary files.
-    fn as_ordinary_user<T: Send + 'static>(examine: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        let begun = std::thread::spawn(move || {
-            if rustix::process::geteuid().is_root() {
-                // Other threads keep their user id.
-                let nobody = rustix::process::Uid::from_raw(65_534);
-                rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
-            }
-            let may_enter = tempfile::tempdir().is_ok();
-            may_enter.then(examine)
-        });
-        let found = begun.join().unwrap();
-        if found.is_none() {
-            eprintln!("SKIPPED: another user may not write to the folder of temporary files");
-        }
-        found
     }
 
     fn set_mode(path: &Path, mode: u32) {

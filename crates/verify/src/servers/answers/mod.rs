@@ -162,7 +162,8 @@ impl Misbehaviour {
         }
     }
 
-    /// The response with a wrong range; a correct response if the request asks for no range.
+    /// The response with a wrong range. If the request asks for no range, `OtherRange` and
+    /// `ShorterRange` still send a range, and the others a correct response.
     fn range_reply(self, answer: Answer, request: &Request, resource: Resource<'_>) -> Reply {
         let (is_range, size) = (answer.status == HttpStatus::PartialContent, resource.content.len());
         let wrong = |answer: Answer| answer.reply(request, true);
@@ -170,11 +171,11 @@ impl Misbehaviour {
             Self::Whole if is_range => {
                 right_answer(&request.clone().without_field("range"), resource).reply(request, true)
             }
-            Self::OtherRange => wrong(answer.with_range(resource, |range| neighbouring_range(range, size))),
+            Self::OtherRange => wrong(answer.with_range(resource, |range| shifted_range(range, size))),
             Self::ShorterRange => wrong(answer.with_range(resource, |range| range.start..range.end - 1)),
             Self::WrongContentRange if is_range => {
                 let body = answer.body.clone();
-                wrong(Answer { body, ..answer.with_range(resource, |range| neighbouring_range(range, size)) })
+                wrong(Answer { body, ..answer.with_range(resource, |range| shifted_range(range, size)) })
             }
             Self::ShorterPart if is_range => {
                 let body = answer.body[..answer.body.len() - 1].to_vec();
@@ -268,9 +269,9 @@ fn multipart_body(content: &[u8], ranges: &[Range<u64>]) -> Vec<u8> {
     body
 }
 
-/// A neighbouring range of the same length; if the range is the whole content, all bytes except the
-/// first.
-fn neighbouring_range(range: Range<usize>, size: usize) -> Range<usize> {
+/// The range shifted by one byte: to the right, or to the left if the range ends with the content.
+/// If the range is the whole content, all bytes except the first.
+fn shifted_range(range: Range<usize>, size: usize) -> Range<usize> {
     match range {
         Range { start, end } if end < size => start + 1..end + 1,
         Range { start: 0, end } => 1..end,

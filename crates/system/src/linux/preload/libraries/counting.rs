@@ -113,7 +113,7 @@ unsafe impl Sync for Arena {}
 static ARENA: Arena = Arena(UnsafeCell::new([0; ARENA_BYTES]));
 static ARENA_USED: AtomicUsize = AtomicUsize::new(0);
 
-fn from_arena(align: usize, size: usize) -> *mut c_void {
+fn allocate_from_arena(align: usize, size: usize) -> *mut c_void {
     let align = align.max(16);
     let Some(room) = size.checked_add(align) else { return null_mut() };
     let start = ARENA_USED.fetch_add(room, Ordering::Relaxed);
@@ -145,7 +145,7 @@ macro_rules! function {
 pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     count(slot::MALLOCS);
     match address(&MALLOC) {
-        0 => from_arena(16, size),
+        0 => allocate_from_arena(16, size),
         real => function!(real, extern "C" fn(usize) -> *mut c_void)(size),
     }
 }
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn calloc(number: usize, size: usize) -> *mut c_void {
     count(slot::MALLOCS);
     match address(&CALLOC) {
         // Arena memory is handed out only once, so it is still zero.
-        0 => number.checked_mul(size).map_or(null_mut(), |bytes| from_arena(16, bytes)),
+        0 => number.checked_mul(size).map_or(null_mut(), |bytes| allocate_from_arena(16, bytes)),
         real => function!(real, extern "C" fn(usize, usize) -> *mut c_void)(number, size),
     }
 }
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
         return function!(real, extern "C" fn(*mut c_void, usize) -> *mut c_void)(at, size);
     }
     let new = match address(&MALLOC) {
-        0 => from_arena(16, size),
+        0 => allocate_from_arena(16, size),
         real => function!(real, extern "C" fn(usize) -> *mut c_void)(size),
     };
     if is_in_arena(at) && !new.is_null() {
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void
 
 fn allocate_aligned(real: &OriginalFn, align: usize, size: usize) -> *mut c_void {
     match address(real) {
-        0 => from_arena(align, size),
+        0 => allocate_from_arena(align, size),
         real => function!(real, extern "C" fn(usize, usize) -> *mut c_void)(align, size),
     }
 }
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, align: usize, siz
     if real != 0 {
         return function!(real, extern "C" fn(*mut *mut c_void, usize, usize) -> c_int)(out, align, size);
     }
-    let new = from_arena(align, size);
+    let new = allocate_from_arena(align, size);
     if new.is_null() {
         return ENOMEM;
     }

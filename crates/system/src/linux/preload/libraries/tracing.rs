@@ -100,7 +100,7 @@ fn address(real: &OriginalFn) -> usize {
     found
 }
 
-/// The word at an index of the pages.
+/// The word at this index of the shared pages.
 ///
 /// # Safety
 /// `pages` is the mapping, and `at` is an index within it.
@@ -109,7 +109,7 @@ unsafe fn word<'a>(pages: *mut AtomicU64, at: usize) -> &'a AtomicU64 {
     unsafe { &*pages.add(at) }
 }
 
-/// The pages, if this descriptor refers to the traced file.
+/// The shared pages of the trace, if this descriptor refers to the traced file.
 fn pages_if_traced(fd: c_int) -> Option<*mut AtomicU64> {
     let pages = PAGES.load(Ordering::Acquire);
     if pages.is_null() || fd < 0 {

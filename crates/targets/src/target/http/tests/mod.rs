@@ -1,4 +1,4 @@
-//! Tests of the client against encrypted servers on the loopback interface.
+//! Tests of the client against servers with encrypted connections on the loopback interface.
 
 mod https_server;
 

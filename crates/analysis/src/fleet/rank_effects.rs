@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// How much longer one rank takes than the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HostEffect {
+pub struct RankEffect {
     pub rank: usize,
     /// The time of the rank divided by that of the others.
     pub ratio: f64,
@@ -24,7 +24,7 @@ pub struct HostEffect {
     pub interval: Interval,
 }
 
-impl HostEffect {
+impl RankEffect {
     /// Whether the rank is clearly slower than the others.
     pub fn is_straggler(&self) -> bool {
         self.interval.low > 1.0
@@ -32,7 +32,7 @@ impl HostEffect {
 }
 
 /// The effects of all ranks, the slowest first; empty with one rank or too few rounds.
-pub fn host_effects(record: &Record) -> Vec<HostEffect> {
+pub fn rank_effects(record: &Record) -> Vec<RankEffect> {
     let ranks = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
     let accepted = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_accepted());
     let mut rounds = BTreeMap::<(CacheState, u32), Vec<&FleetTurn>>::new();
@@ -51,9 +51,9 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     let effect = |rank: usize| {
         let of_rounds: Vec<f64> = rounds.iter().map(|lags| lags[rank]).collect();
         let interval = mean_interval(&of_rounds, confidence)?.map(f64::exp);
-        Some(HostEffect { rank, ratio: mean(&of_rounds).exp(), interval })
+        Some(RankEffect { rank, ratio: mean(&of_rounds).exp(), interval })
     };
-    let mut effects: Vec<HostEffect> = (0..ranks).filter_map(effect).collect();
+    let mut effects: Vec<RankEffect> = (0..ranks).filter_map(effect).collect();
     effects.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
     effects
 }
@@ -145,7 +145,7 @@ mod tests {
     fn a_slow_rank_is_named_with_its_ratio_and_the_others_are_not() {
         let mut named = 0;
         for seed in 0..200 {
-            let effects = host_effects(&record(&[1.0, 1.0, 1.1, 1.0], 10, seed));
+            let effects = rank_effects(&record(&[1.0, 1.0, 1.1, 1.0], 10, seed));
             let stragglers: Vec<usize> =
                 effects.iter().filter(|it| it.is_straggler()).map(|it| it.rank).collect();
             named += usize::from(stragglers == [2]);
@@ -156,14 +156,14 @@ mod tests {
 
     #[test]
     fn among_equal_ranks_one_is_named_in_at_most_one_of_twenty_records() {
-        let names = |seed| host_effects(&record(&[1.0; 4], 10, seed)).iter().any(HostEffect::is_straggler);
+        let names = |seed| rank_effects(&record(&[1.0; 4], 10, seed)).iter().any(RankEffect::is_straggler);
         let named = (0..400).filter(|&seed| names(seed)).count();
         assert!(named <= 20, "in {named} of 400");
     }
 
     #[test]
-    fn one_rank_or_two_rounds_have_no_host_effects() {
-        assert_eq!(host_effects(&record(&[1.0], 10, 1)), []);
-        assert_eq!(host_effects(&record(&[1.0, 2.0], 2, 1)), []);
+    fn one_rank_or_two_rounds_have_no_rank_effects() {
+        assert_eq!(rank_effects(&record(&[1.0], 10, 1)), []);
+        assert_eq!(rank_effects(&record(&[1.0, 2.0], 2, 1)), []);
     }
 }
