@@ -2,7 +2,7 @@
 //! elsewhere, or served by a program that does not answer. Root only.
 
 use super::layers::lines;
-use crate::home::{Home, ProgramOutput, READLAB, Trials, Words, paths_in};
+use crate::home::{Home, ProgramOutput, QUICK, READLAB, Trials, Words, paths_in};
 use crate::machine::or_skip;
 use crate::mounted::{Undo, run, text};
 use crate::processes::{
@@ -258,8 +258,6 @@ mod ring2 {
             ("open", "race POINT", "/f"),
             ("read", "race POINT", "/f"),
             ("lookup", "race local --follow", "/link"),
-            ("open", "race local --follow", "/link"),
-            // Files of two file systems are refused before they are read.
             ("read", "race linked --follow", "/f"),
         ]
         .into_iter()
@@ -278,6 +276,13 @@ mod ring2 {
             assert_nothing_left(&home, &[]);
             assert_no_process(&home);
         }
+        // A file of another file system than the others is left out, and not opened.
+        let Some(program) = mount_silent(&home.at("mounted"), "open") else { return };
+        fs::remove_file(home.at("local/link")).unwrap();
+        symlink(home.at("mounted/f"), home.at("local/link")).unwrap();
+        let words = format!("race local --follow --state warm --method rust/read/scalar {QUICK}");
+        let said = run_within_limit(home.command(READLAB).args(words.words()), program);
+        said.exits(0).shows("Left out: 1 file on another file system. The first is ");
     }
 
     /// Time limit for a run in which a reading and all later requests are not answered.

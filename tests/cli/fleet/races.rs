@@ -108,8 +108,10 @@ mod ring2 {
         let Some(flavour) = Mpi::any() else { return };
         let home = home_for_ranks(2);
         home.file(".local/share/readlab/names", "a file where names are kept\n");
-        let words = format!("race f.{{rank}} {RACE} --runs 4 --save x");
-        flavour.fleet(&home, 2, &words).exits(2).tells("readlab/names: ");
+        let words = format!("race --share own f.{{rank}} {RACE} --runs 4 --save x");
+        let said = flavour.fleet(&home, 2, &words);
+        assert_ne!(said.code, Some(0), "{said}");
+        said.tells("readlab/names: ");
         assert!(home.runs().is_empty(), "{:?}", home.runs());
     }
 
