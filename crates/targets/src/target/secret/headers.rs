@@ -7,10 +7,32 @@
 use super::REDACTED;
 use std::ops::Range;
 
-/// Programs that request URLs. In other programs the short options mean something else, as in
-/// `grep -H`.
+/// Programs that request URLs. In commands of other programs the short options mean something else,
+/// as in `grep -H`.
 const CLIENT_PROGRAMS: [&str; 11] =
     ["curl", "wget", "wget2", "hey", "oha", "wrk", "xh", "http", "https", "aria2c", "bombardier"];
+
+/// Programs with HTTPie's options.
+const HTTPIE_PROGRAMS: [&str; 3] = ["http", "https", "xh"];
+
+/// Programs whose names are also common words and names of folders.
+const AMBIGUOUS_PROGRAMS: [&str; 2] = ["http", "https"];
+
+/// Programs that start the program in one of their arguments.
+const STARTERS: [&str; 8] = ["doas", "env", "parallel", "stdbuf", "sudo", "taskset", "timeout", "xargs"];
+
+/// Programs whose arguments may set variables.
+const VARIABLE_SETTERS: [&str; 11] =
+    ["declare", "doas", "docker", "env", "export", "make", "podman", "readonly", "ssh", "sudo", "typeset"];
+
+/// Programs besides shells that execute a script in an argument.
+const SCRIPT_RUNNERS: [&str; 3] = ["eval", "parallel", "su"];
+
+/// Words that may precede the program of a command.
+#[rustfmt::skip]
+const COMMAND_PREFIXES: [&str; 14] = [
+    "{", "!", "if", "then", "elif", "else", "while", "until", "do", "time", "exec", "command", "nohup", "nice",
+];
 
 /// Headers that always contain secrets, in lower case.
 #[rustfmt::skip]
@@ -46,14 +68,16 @@ enum OptionValue {
     Password,
 }
 
-/// Short options, which count only if the line has a program that requests URLs.
+/// Short options, which count only in a command of a program that requests URLs.
 const SHORT_OPTIONS: [(&str, OptionValue); 5] = [
     ("-H", OptionValue::Header),
-    ("-a", OptionValue::User),
+    (HTTPIE_USER_OPTION, OptionValue::User),
     ("-u", OptionValue::User),
     ("-U", OptionValue::User),
     ("-b", OptionValue::Cookies),
 ];
+
+const HTTPIE_USER_OPTION: &str = "-a";
 
 /// Long options, which count in any program. [`names_secret`] knows further ones by their names.
 const LONG_OPTIONS: [(&str, OptionValue); 6] = [
@@ -79,8 +103,11 @@ const HARMLESS_NAME_ENDS: [&str; 16] = [
     "length", "count", "url",
 ];
 
+/// Option that names a column, an object or a file, as in `sort --key=2` and `aws s3api get-object`.
+const HARMLESS_OPTION: &str = "key";
+
 /// Options of clients that name the file of a key.
-const KEY_FILE_OPTIONS: [&str; 3] = ["key", "private-key", "proxy-key"];
+const KEY_FILE_OPTIONS: [&str; 2] = ["private-key", "proxy-key"];
 
 /// Characters besides quotes and whitespace that may precede a variable or a field of a request.
 const NAME_PREFIXES: &str = ";&|(";
@@ -104,16 +131,13 @@ pub(super) fn hide_secrets(command: &str) -> String {
 /// Hides the secrets that are found by reading the line once. Each change leaves fewer characters,
 /// or fewer characters that are not hidden.
 fn hide_secrets_once(command: &str) -> String {
-    // The scheme of a URL is not the program `http`.
-    let mut words = command.split(|c: char| !is_name_character(c) && c != ':');
-    let has_client = words.any(|word| CLIENT_PROGRAMS.contains(&word));
     let (mut shown, mut done) = (String::new(), 0);
     for (at, _) in command.char_indices() {
         if at < done {
             continue;
         }
-        let secret = secret_of_option_at(command, at, has_client)
-            .or_else(|| secret_of_named_value_at(command, at, has_client))
+        let secret = secret_of_option_at(command, at)
+            .or_else(|| secret_of_named_value_at(command, at))
             .or_else(|| secret_of_header_at(command, at));
         if let Some(secret) = secret {
             shown.push_str(&command[done..secret.start]);
@@ -125,7 +149,7 @@ fn hide_secrets_once(command: &str) -> String {
 }
 
 /// The range of the secret in the option that begins here; `None` if there is none.
-fn secret_of_option_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>> {
+fn secret_of_option_at(command: &str, at: usize) -> Option<Range<usize>> {
     let is_begin = command[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || is_quote(c));
     let rest = &command[at..];
     if !is_begin || !rest.starts_with('-') {
@@ -136,10 +160,10 @@ fn secret_of_option_at(command: &str, at: usize, has_client: bool) -> Option<Ran
         after.starts_with(|c: char| c == '=' || c.is_whitespace() || is_quote(c)).then_some((after, *value))
     });
     let short = || {
-        SHORT_OPTIONS
-            .iter()
-            .filter(|_| has_client)
-            .find_map(|(option, value)| Some((rest.strip_prefix(option)?, *value)))
+        let (option, value) = SHORT_OPTIONS.into_iter().find(|(option, _)| rest.starts_with(option))?;
+        let is_of_httpie = option == HTTPIE_USER_OPTION;
+        let programs: &[&str] = if is_of_httpie { &HTTPIE_PROGRAMS } else { &CLIENT_PROGRAMS };
+        CommandBegin::before(&command[..at]).starts_any(programs).then(|| (&rest[option.len()..], value))
     };
     let (after, value) = long.or_else(short)?;
     let from = command.len() - after.len();
@@ -166,7 +190,7 @@ fn secret_of_option_at(command: &str, at: usize, has_client: bool) -> Option<Ran
 
 /// The range of the secret in the long option, the assignment of a variable or the field of a
 /// request whose name begins here; `None` if there is none.
-fn secret_of_named_value_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>> {
+fn secret_of_named_value_at(command: &str, at: usize) -> Option<Range<usize>> {
     let (before, rest) = command.split_at(at);
     let is_prefix = |c: char| c.is_whitespace() || is_quote(c) || NAME_PREFIXES.contains(c);
     if !before.chars().next_back().is_none_or(is_prefix) {
@@ -180,19 +204,118 @@ fn secret_of_named_value_at(command: &str, at: usize, has_client: bool) -> Optio
         Some(_) => after.strip_prefix('=').or_else(|| option_value_apart(after))?,
         None => after.strip_prefix('=')?,
     };
-    // Names in lower case are fields of requests, and in other programs anything, as in
-    // `awk -v key=2`.
-    let is_variable = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    let may_be_secret = option.is_some() || is_variable || has_client;
-    let is_key_file = has_client && option.is_some() && KEY_FILE_OPTIONS.contains(&name);
-    // `sort --key=2,3n`
-    let is_column =
-        name == "key" && value.starts_with(|c: char| c.is_ascii_digit()) && command.contains("sort");
     let is_command_or_place = value.starts_with(['`', '{']);
-    if !may_be_secret || !names_secret(name) || is_key_file || is_column || is_command_or_place {
+    let is_harmless = option.is_some() && name == HARMLESS_OPTION;
+    if !names_secret(name) || is_harmless || is_command_or_place {
+        return None;
+    }
+    // An argument of any other program is anything, as in `awk -v key=2` and `grep TOKEN=a`.
+    let begin = CommandBegin::before(before);
+    let is_client = begin.starts_any(&CLIENT_PROGRAMS);
+    let is_key_file = is_client && option.is_some() && KEY_FILE_OPTIONS.contains(&name);
+    if is_key_file || option.is_none() && !is_client && !begin.may_set_variable() {
         return None;
     }
     secret_in(command, unquoted_value_at(command, command.len() - value.len()))
+}
+
+/// The begin of a command, up to a place in its line.
+struct CommandBegin<'c> {
+    text: &'c str,
+    /// Whether the place is inside of a quoted word, after its first character.
+    is_in_word: bool,
+}
+
+impl<'c> CommandBegin<'c> {
+    /// The begin of the command that a line with this begin continues: of the innermost command, if
+    /// the place is in a script or in a substitution.
+    fn before(line: &'c str) -> CommandBegin<'c> {
+        // The last begin is that of the innermost command outside of quotes.
+        let (mut begins, mut open_quote) = (vec![0], None::<(usize, char, bool)>);
+        let (mut is_escaped, mut previous) = (false, ' ');
+        for (at, c) in line.char_indices() {
+            let is_end = ";&|)\n".contains(c) && !is_escaped && previous != '>';
+            match open_quote {
+                Some((_, quote, is_quote_escaped)) if (quote, is_quote_escaped) == (c, is_escaped) => {
+                    open_quote = None;
+                }
+                Some(_) => {}
+                None if is_quote(c) => open_quote = Some((at, c, is_escaped)),
+                None if c == '(' && !is_escaped => begins.push(at + 1),
+                None if c == ')' && is_end && begins.len() > 1 => {
+                    begins.pop();
+                }
+                None if is_end => {
+                    begins.pop();
+                    begins.push(at + 1);
+                }
+                None => {}
+            }
+            is_escaped = c == '\\' && !is_escaped;
+            previous = c;
+        }
+        let begin = begins.pop().unwrap_or_default();
+        let Some((at, quote, _)) = open_quote else {
+            return CommandBegin { text: &line[begin..], is_in_word: false };
+        };
+        let inner = &line[at + 1..];
+        let outer = CommandBegin { text: &line[begin..at], is_in_word: !inner.is_empty() };
+        if quote == '`' || outer.executes_script() {
+            return CommandBegin::before(inner);
+        }
+        inner.rsplit_once("$(").map_or(outer, |(_, inner)| CommandBegin::before(inner))
+    }
+
+    /// The words of the command; whitespace in quotes separates no words.
+    fn words(&self) -> impl Iterator<Item = &'c str> {
+        let mut open_quote = None::<char>;
+        let is_separator = move |c: char| {
+            match open_quote {
+                Some(quote) if quote == c => open_quote = None,
+                None if is_quote(c) => open_quote = Some(c),
+                _ => {}
+            }
+            open_quote.is_none() && c.is_whitespace()
+        };
+        self.text.split(is_separator).filter(|word| !word.is_empty())
+    }
+
+    /// Whether the command starts one of these programs, itself or by way of another program.
+    fn starts_any(&self, programs: &[&str]) -> bool {
+        let words: Vec<&str> =
+            self.words().skip_while(|word| precedes_program(word)).map(program_name).collect();
+        let has_starter = words.first().is_some_and(|first| STARTERS.contains(first));
+        let is_program =
+            |index: usize, word: &str| index == 0 || has_starter || !AMBIGUOUS_PROGRAMS.contains(&word);
+        words.iter().enumerate().any(|(index, word)| programs.contains(word) && is_program(index, word))
+    }
+
+    /// Whether a variable may be set at the end of this text: before the program of the command, or
+    /// by a program that sets variables.
+    fn may_set_variable(&self) -> bool {
+        let is_before_program = self.words().all(precedes_program);
+        let has_setter = || self.words().any(|word| VARIABLE_SETTERS.contains(&program_name(word)));
+        !self.is_in_word && (is_before_program || has_setter())
+    }
+
+    /// Whether a quoted argument of the command may be a script.
+    fn executes_script(&self) -> bool {
+        self.words().map(program_name).any(|name| name.ends_with("sh") || SCRIPT_RUNNERS.contains(&name))
+    }
+}
+
+/// Whether the program of a command may follow this word: an assignment or a word of the shell.
+fn precedes_program(word: &str) -> bool {
+    let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    });
+    is_assignment || COMMAND_PREFIXES.contains(&word)
+}
+
+/// The name of the program that this word starts, without folders and quotes.
+fn program_name(word: &str) -> &str {
+    let path = word.trim_matches(|c| is_quote(c) || c == '\\');
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// What follows the name of a long option as its value in the next word; `None` if another option
@@ -318,6 +441,13 @@ mod tests {
             ("./r --api-key=hush {}", "./r --api-key=… {}"),
             ("az storage --account-key \"hush\" {}", "az storage --account-key \"…\" {}"),
             ("http -a me:hush {}", "http -a me:… {}"),
+            ("timeout 5 http -a me:hush {}", "timeout 5 http -a me:… {}"),
+            ("curl $(cat urls) 2>&1 -H 'X-K: hush'", "curl $(cat urls) 2>&1 -H 'X-K: …'"),
+            ("A='1 2' TOKEN=hush ./r {}", "A='1 2' TOKEN=… ./r {}"),
+            ("timeout 5 env \"TOKEN=hush\" ./r {}", "timeout 5 env \"TOKEN=…\" ./r {}"),
+            ("wc -l \"$(TOKEN=hush ./r {})\"", "wc -l \"$(TOKEN=… ./r {})\""),
+            ("sh -c \"sh -c \\\"TOKEN=hush ./r\\\"\"", "sh -c \"sh -c \\\"TOKEN=… ./r\\\"\""),
+            ("token=hush ; curl -H \"X-K: $token\" {}", "token=… ; curl -H \"X-K: $token\" {}"),
             ("http --auth me:hush {}", "http --auth … {}"),
             ("http POST {} token=hush", "http POST {} token=…"),
             ("curl -d token=hush {}", "curl -d token=… {}"),
@@ -349,6 +479,16 @@ mod tests {
             "./r --token-file hush --key-id 7 --no-auth x --auth {}",
             "sort --key=2,3n {}",
             "sort --key 2 {}",
+            "sort --key='2,3n' {}",
+            "aws s3api get-object --bucket b --key obj /dev/stdout | wc -c # {}",
+            "awk -v KEY=2 1 {}",
+            "awk -v key=2 1 /srv/http/x",
+            "grep -c 'TOKEN=abc' {}",
+            "grep -cE 'a|TOKEN=abc' {}",
+            "curl -s {} | grep -a 'x: y'",
+            "curl -s {} | grep -c TOKEN=abc",
+            "grep -a 'x: y' /srv/http/log",
+            "grep http -H 'x: y' log",
             "curl --key client.pem {}",
             "timeout --signal=KILL 5 xargs --assign=x wc {}",
             "awk -v key=2 1 {}",
