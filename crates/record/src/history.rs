@@ -222,12 +222,14 @@ impl History {
             RemovableItem::Run(folder) => folder,
         };
         // A lab cannot continue the run while its files are removed.
-        let _record = open_locked_record(&folder)?;
+        let record = open_locked_record(&folder)?;
         let (files, folders) = own_files(&folder)?;
         for (link, _) in self.names()?.into_iter().filter(|(_, to)| is_same_folder(to, &folder)) {
             remove(self.names_folder.join(link))?;
         }
         files.into_iter().try_for_each(remove)?;
+        // NFS keeps a file in its folder, under another name, until it is closed.
+        drop(record);
         for folder in folders.iter().chain([&folder]) {
             fs::remove_dir(folder).map_err(HistoryError::io(folder))?;
         }
