@@ -342,9 +342,15 @@ fn find_program(program: &OsStr) -> Option<PathBuf> {
 fn path_folders() -> &'static [PathBuf] {
     static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     FOLDERS.get_or_init(|| {
-        let path = env::var_os("PATH").unwrap_or_default();
-        responsive_folders(env::split_paths(&path).collect())
+        let path = env::var_os("PATH");
+        responsive_folders(path.as_deref().map(named_folders).unwrap_or_default())
     })
+}
+
+/// The folders that a PATH names. An empty entry means the current folder, where another user may
+/// have put a program.
+fn named_folders(path: &OsStr) -> Vec<PathBuf> {
+    env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty()).collect()
 }
 
 /// Why the command that checks a dependency fails; `None` if it succeeds.
@@ -513,6 +519,12 @@ mod tests {
         for error in [missing.build(), built_once] {
             assert_eq!(error.unwrap_err().to_string(), "it needs no-such-compiler: not found");
         }
+    }
+
+    #[test]
+    fn no_program_is_looked_up_in_the_current_folder() {
+        assert_eq!(named_folders(OsStr::new(":/bin::/sbin:")), [Path::new("/bin"), Path::new("/sbin")]);
+        assert_eq!(named_folders(OsStr::new("")), Vec::<PathBuf>::new());
     }
 
     #[test]
