@@ -92,7 +92,9 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
     let quota = target.io_quotas.iter().filter(|quota| quota.reads_per_s.is_some());
     let quota = quota.min_by_key(|quota| quota.reads_per_s)?;
     let granted = at_least_one(quota.reads_per_s?);
-    let is_busy = facts.device_busy_share.is_some_and(|busy| busy >= DOMINANT_SHARE_MIN);
+    if facts.device_busy_share.is_some_and(|busy| busy >= DOMINANT_SHARE_MIN) {
+        return None;
+    }
     let share = match target.blocks() {
         Some(blocks) => {
             let share =
@@ -101,7 +103,7 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
                 Some(share).filter(|share| (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(share))?;
             Some(share.min(1.0))
         }
-        None if !is_busy && facts.device_rate? / granted >= SEQUENTIAL_READ_BYTES_MIN => None,
+        None if facts.device_rate? / granted >= SEQUENTIAL_READ_BYTES_MIN => None,
         None => return None,
     };
     Some(Verdict::IoQuota { quota: quota.clone(), quota_share: share })

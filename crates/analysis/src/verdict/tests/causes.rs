@@ -341,6 +341,19 @@ fn a_quota_of_reads_is_not_blamed_for_a_device_that_is_busy() {
         record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(None, Some(3000))];
         assert_eq!(short_cause(&record, read), right, "the device is busy for {busy_percent} %");
     }
+    // For places, too.
+    for (busy_percent, is_blamed) in [(98, false), (30, true)] {
+        let mut record = record(None);
+        let reading = with_device_bytes(make_target_places(&mut record), sample_of_ms(2000, 30, 100));
+        let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, reading);
+        change_each(&mut record, read, [busy_percent; 5], |sample, percent| {
+            sample.turn.wall_ns = Some(sample.wall_ns);
+            sample.turn.device_busy_ns = Some(sample.wall_ns * percent / 100);
+        });
+        record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(None, Some(2_100))];
+        let cause = short_cause(&record, read);
+        assert_eq!(cause.starts_with("I/O quota"), is_blamed, "busy for {busy_percent} %: {cause}");
+    }
 }
 
 #[test]
