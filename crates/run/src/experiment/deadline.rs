@@ -30,11 +30,11 @@ struct TimeLimit {
 /// quotient; the rest is for the readings.
 const DECODING_TIME_DIVISOR: u32 = 2;
 
-/// Divisor of the time that is left of the budget. A reading whose answer nothing is compared with
+/// Divisor of the time that is left of the budget. Readings whose answers nothing is compared with
 /// may take the quotient.
 const UNCOMPARED_TIME_DIVISOR: u32 = 10;
 
-/// The longest time of a reading whose answer nothing is compared with.
+/// The longest time of all readings whose answers nothing is compared with.
 const UNCOMPARED_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// A reading is given up early if it would take this many times the time that is left. The factor
@@ -103,10 +103,12 @@ impl Deadline {
         Deadline { step: DECODING_STEP, budget, trial_minimum }
     }
 
-    /// The longest time of a reading whose answer nothing is compared with.
-    pub(super) fn uncompared_reading_time(&self) -> Duration {
+    /// The longest time of the reading of each of so many targets, if nothing is compared with their
+    /// answers.
+    pub(super) fn uncompared_reading_time(&self, target_count: usize) -> Duration {
         let of_budget = self.budget.as_ref().map(|limit| limit.left() / UNCOMPARED_TIME_DIVISOR);
-        of_budget.map_or(UNCOMPARED_TIME_MAX, |time| time.min(UNCOMPARED_TIME_MAX))
+        let of_all = of_budget.map_or(UNCOMPARED_TIME_MAX, |time| time.min(UNCOMPARED_TIME_MAX));
+        of_all / u32::try_from(target_count.max(1)).unwrap_or(u32::MAX)
     }
 
     fn limits(&self) -> impl Iterator<Item = &TimeLimit> {
@@ -198,7 +200,8 @@ mod tests {
 
     #[test]
     fn a_reading_whose_answer_nothing_is_compared_with_takes_a_small_part_of_the_time() {
-        assert!(reading_within(SECOND * 10).uncompared_reading_time() <= SECOND);
-        assert_eq!(reading_within(SECOND * 1000).uncompared_reading_time(), UNCOMPARED_TIME_MAX);
+        assert!(reading_within(SECOND * 10).uncompared_reading_time(1) <= SECOND);
+        assert_eq!(reading_within(SECOND * 1000).uncompared_reading_time(1), UNCOMPARED_TIME_MAX);
+        assert_eq!(reading_within(SECOND * 1000).uncompared_reading_time(5), UNCOMPARED_TIME_MAX / 5);
     }
 }

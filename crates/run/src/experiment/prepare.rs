@@ -18,7 +18,7 @@ use crate::experiment::planner::{
 use anyhow::{Context, bail};
 use readlab_measure::cache::EvictionScope;
 use readlab_measure::inspect::profile;
-use readlab_measure::plan::Plan;
+use readlab_measure::plan::{Plan, PlannedTrial};
 use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
 use readlab_measure::search::SearchPlan;
 use readlab_model::target::content::SameContentProof;
@@ -59,7 +59,8 @@ impl Experiment {
         // Hidden caches are probed before the first full reading, which would fill them.
         probe_hidden_caches(config, &mut targets, recorder);
         let deadline = Deadline::for_first_reading(config, begun);
-        let uncompared_time = config.compares_no_answer().then(|| deadline.uncompared_reading_time());
+        let uncompared_time =
+            config.compares_no_answer().then(|| deadline.uncompared_reading_time(targets.len()));
         let reading = FirstReading { deadline, uncompared_time, recorder };
         let (reads, cpu_ns) = (Instant::now(), clock::process_cpu_ns());
         let mut expected = reading.read_all_targets(&mut targets)?;
@@ -367,14 +368,23 @@ impl FirstReading<'_> {
     ) -> anyhow::Result<PlanInputs<'p>> {
         let Some(archive) = planning.add_user_archive(targets, expected)? else { return Ok(planning) };
         let (target, expected) = (&mut targets[0], &mut expected[0]);
-        if planning.plan()?.plan.trials.iter().any(|planned| planned.trial.decoded_format.is_some()) {
-            let deadline = self.deadline.for_optional_decoding();
+        let trials = planning.plan()?.plan.trials;
+        if trials.iter().any(|planned| planned.trial.decoded_format.is_some()) {
+            let deadline = match has_plain_reading(&trials) {
+                true => self.deadline.for_optional_decoding(),
+                false => self.deadline.for_needed_decoding(),
+            };
             let unreadable_reason = target.decode_once(expected, archive, &deadline, self.recorder).err();
             let is_text = unreadable_reason.is_some() || expected.is_text();
             planning.add_content(target, archive, is_text, unreadable_reason);
         }
         Ok(planning)
     }
+}
+
+/// Whether a trial that is no control reads without decoding.
+fn has_plain_reading(trials: &[PlannedTrial]) -> bool {
+    trials.iter().any(|planned| !planned.trial.is_control() && planned.trial.decoded_format.is_none())
 }
 
 /// Refuses an option that has no effect at any location, before an archive is decoded. Until then it
@@ -429,4 +439,18 @@ fn inspect_plan(
     let folder = named.as_deref().map_or_else(|| Ok(record_folder.join(FLAME_GRAPHS)), whole)?;
     inspect.flame_graphs = Some(FlameGraphPaths::new(folder, record_folder));
     Ok((inspect, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_measure::plan::testing::{WARM, plan, rules_for_readings};
+
+    #[test]
+    fn decoding_is_needed_if_every_trial_but_the_controls_decodes() {
+        let mut plan = plan(rules_for_readings(1), &[("gzip", WARM), ("null", WARM), ("read", WARM)]);
+        plan.trials[0].trial.decoded_format = Some(Archive::Gzip);
+        assert!(!has_plain_reading(&plan.trials[..2]));
+        assert!(has_plain_reading(&plan.trials));
+    }
 }

@@ -286,9 +286,11 @@ struct RepeatedReading<'a> {
 impl RepeatedReading<'_> {
     fn read_all_targets(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
         let mut all = Vec::<ExpectedAnswers>::new();
+        let target_count = targets.len();
         for (target, before) in targets.iter_mut().zip(self.recorded_targets) {
             // Without a digest, nothing was compared with the answer.
-            let uncompared_time = before.digest.is_none().then(|| self.deadline.uncompared_reading_time());
+            let uncompared_time =
+                before.digest.is_none().then(|| self.deadline.uncompared_reading_time(target_count));
             let expected = target.read_once(all.first(), uncompared_time, &self.deadline, self.recorder)?;
             let facts = &target.target.facts;
             let is_same_content = if before.digest.is_some() {
