@@ -127,8 +127,7 @@ impl Operand {
                 .unwrap_or_else(|| LogMedian::from_published(f64::NAN)),
             _ => {
                 let Estimate { value, ci95, rule, .. } = self.estimate();
-                let log = |value: f64| value.max(1.0).ln();
-                LogMedian { value: log(value), ci95: ci95.map(|ends| ends.map(log)), rule }
+                LogMedian::from_estimate(value, ci95, rule)
             }
         }
     }

@@ -21,13 +21,18 @@ use crate::ratio::Ratio;
 /// The logarithm of a median with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogMedian {
-    /// The natural logarithm of the median; a value below one counts as one.
+    /// The natural logarithm of the median. An observation below one counts as one, and so does an
+    /// estimate of 0 or less.
     pub value: f64,
     /// 95 % interval; `None` with too few observations, and where only the median is known.
     pub ci95: Option<Interval>,
     /// The rule of the interval, where it is known.
     pub rule: Option<IntervalRule>,
 }
+
+/// An end of 0 or less of a positive number's interval counts as this number, which is below any
+/// number that is measured.
+const POSITIVE_MIN: f64 = 1e-9;
 
 impl LogMedian {
     /// The logarithm of the median of observations; `None` without any.
@@ -43,7 +48,15 @@ impl LogMedian {
 
     /// The logarithm of a published number, without an interval.
     pub fn from_published(value: f64) -> LogMedian {
-        LogMedian { value: value.max(1.0).ln(), ci95: None, rule: None }
+        LogMedian::from_estimate(value, None, None)
+    }
+
+    /// The logarithms of a number and the ends of its interval. A number of 0 or less has no logarithm
+    /// and counts as 1, with its interval.
+    pub fn from_estimate(value: f64, ci95: Option<Interval>, rule: Option<IntervalRule>) -> LogMedian {
+        let floor = if value > 0.0 { POSITIVE_MIN } else { 1.0 };
+        let log = |value: f64| value.max(floor).ln();
+        LogMedian { value: log(value), ci95: ci95.map(|ends| ends.map(log)), rule }
     }
 
     /// This median divided by the other.
@@ -119,6 +132,19 @@ mod tests {
         assert!((quotient.estimate - 3.0).abs() < 1e-12);
         assert_eq!((quotient.ci95, quotient.significance()), (None, None));
         assert_eq!(LogMedian::from_observations::<Observation>([]), None);
+    }
+
+    #[test]
+    fn a_number_below_one_is_not_one() {
+        let ends = Some(Interval { low: 0.25, high: 1.0 });
+        let half = LogMedian::from_estimate(0.5, ends, Some(IntervalRule::Student));
+        let quotient = half.over(&LogMedian::from_published(1.0));
+        assert!((quotient.estimate - 0.5).abs() < 1e-12, "{quotient:?}");
+        assert!((half.ci95.unwrap().low - 0.25_f64.ln()).abs() < 1e-12, "{half:?}");
+        let zero = LogMedian::from_published(0.0);
+        assert_eq!(zero.over(&zero).estimate, 1.0);
+        let reaches_zero = LogMedian::from_estimate(0.5, Some(Interval { low: -1.0, high: 2.0 }), None);
+        assert!(reaches_zero.ci95.unwrap().low < -20.0, "{reaches_zero:?}");
     }
 
     /// Half the 95 % interval of the median of this many readings with normal noise of this spread.

@@ -297,12 +297,7 @@ impl Cell {
         if self.is_of_other_statistic(base) || self.has_no_quotient(base) {
             return None;
         }
-        let log = |value: f64| value.max(1.0).ln();
-        let log_of = |it: &Cell| LogMedian {
-            value: log(it.value),
-            ci95: it.ci95.map(|ends| ends.map(log)),
-            rule: it.rule,
-        };
+        let log_of = |it: &Cell| LogMedian::from_estimate(it.value, it.ci95, it.rule);
         let (own, base) = (log_of(self), log_of(base));
         Some(if measure.unit() == Unit::BytesPerSecond { own.over(&base) } else { base.over(&own) })
     }
