@@ -438,7 +438,8 @@ struct FolderDigests {
 }
 
 impl FolderDigests {
-    /// The digests of a folder; `None` if the user may not list its entries.
+    /// The digests of a folder; `None` if the user may not list its entries, or if it was removed
+    /// after the walk.
     fn of(path: &Path, own: &OwnPaths) -> Result<Option<FolderDigests>, TargetError> {
         let read = FileStatus::of_path(path).and_then(|status| {
             let with_entries = digest_with_entries(path, &status, own)?;
@@ -446,8 +447,10 @@ impl FolderDigests {
         });
         match read {
             Ok(digests) => Ok(Some(digests)),
-            Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(None),
-            Err(cause) => Err(TargetError::about(path, cause)),
+            Err(cause) => match cause.kind() {
+                io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => Ok(None),
+                _ => Err(TargetError::about(path, cause)),
+            },
         }
     }
 

@@ -64,7 +64,7 @@ pub(super) fn walk(
                 walked.left_out.counts.links += 1;
                 continue;
             }
-            Err(error) if is_unreadable_below(&folder, &error) => {
+            Err(error) if is_about_entry_below(&folder, &error) => {
                 let path = error.path().unwrap_or(&folder).to_owned();
                 walked.left_out.add_failed(&path, error.into())?;
                 continue;
@@ -104,10 +104,10 @@ fn is_dangling_or_cyclic(error: &walkdir::Error) -> bool {
     error.loop_ancestor().is_some() || is_missing() && error.path().is_some_and(Path::is_symlink)
 }
 
-/// True if the error is about a file or folder below this folder that the user may not read.
-fn is_unreadable_below(folder: &Path, error: &walkdir::Error) -> bool {
-    let is_denied = error.io_error().is_some_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied);
-    is_denied && error.path().is_some_and(|path| path != folder)
+/// True if the error is about a file or folder below this folder: one that the user may not read, or
+/// that was removed during the walk, is left out.
+fn is_about_entry_below(folder: &Path, error: &walkdir::Error) -> bool {
+    error.path().is_some_and(|path| path != folder)
 }
 
 fn walk_error(folder: &Path, error: walkdir::Error) -> TargetError {
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::target::Target;
     use crate::target::tests::{as_ordinary_user, folder_on_device};
-    use crate::target::tree::WalkDifference;
+    use crate::target::tree::{FolderDigests, WalkDifference};
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -292,6 +292,20 @@ mod tests {
         assert_eq!(tree.walk_difference(), Some(WalkDifference::EntriesLeftOut));
         let words = "Left out: 2 files or folders that this user may not read. The first is ";
         assert!(target.facts.cautions.iter().any(|it| it.starts_with(words)), "{:?}", target.facts.cautions);
+    }
+
+    #[test]
+    fn a_folder_that_is_removed_during_the_walk_is_left_out() {
+        let hub = hub();
+        let removed = hub.path().join("removed");
+        // The walk reports this when it opens a folder that another program has removed.
+        let error = WalkDir::new(&removed).into_iter().find_map(Result::err).unwrap();
+        assert!(!is_about_entry_below(&removed, &error), "the folder of the race itself");
+        assert!(is_about_entry_below(hub.path(), &error));
+        let mut left_out = LeftOutEntries::default();
+        left_out.add_failed(&removed, error.into()).unwrap();
+        assert_eq!(left_out.counts.missing, 1);
+        assert!(FolderDigests::of(&removed, &OwnPaths::default()).unwrap().is_none());
     }
 
     #[test]
