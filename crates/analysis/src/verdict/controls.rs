@@ -2,7 +2,7 @@
 //! opening files, and whether processors were free.
 
 use super::cpu_time::CpuTime;
-use super::page_faults::mapping_faults;
+use super::page_faults::may_map_file;
 use super::parts::{median_wall_ns, threads_at_once};
 use readlab_record::{LimitKind, Record, TrialRecord};
 
@@ -18,9 +18,9 @@ fn controls<'r>(record: &'r Record, it: &TrialRecord, kinds: &[LimitKind]) -> Ve
 }
 
 /// CPU time of copying the same bytes, by one thread. `None` for a trial that bypasses the page
-/// cache, where nothing is copied, for one that maps its file, and without the control.
+/// cache, where nothing is copied, for one that may map its file, and without the control.
 pub(super) fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
-    if it.trial.bypasses_cache() || mapping_faults(record, it).is_some() {
+    if it.trial.bypasses_cache() || may_map_file(record, it) {
         return None;
     }
     let copies = controls(record, it, &[LimitKind::Copy]).into_iter();

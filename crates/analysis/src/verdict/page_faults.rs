@@ -30,10 +30,22 @@ const HELD_SHARE_MIN: f64 = 0.9;
 /// come only from allocated memory or from the process itself. A mapping of small folios has at
 /// least one page fault for each range of [`FAULT_AROUND_BYTES`].
 pub(super) fn mapping_faults(record: &Record, it: &TrialRecord) -> Option<f64> {
-    let requests_bytes = reads_by_calls(it) || median(it, Meter::ReadBytes).is_some();
-    let reader = ReaderFaults::from_trial(record, it).filter(|_| !requests_bytes)?;
+    let reader = ReaderFaults::from_trial(record, it).filter(|_| !requests_bytes(it))?;
     let is_mapping = reader.causes_fault_each(reader.beyond_own, float(FAULT_AROUND_BYTES));
     is_mapping.then_some(reader.beyond_own * reader.reader_count)
+}
+
+/// Whether the page faults of a reading may be those of a mapping: no reads were seen, and there are
+/// enough page faults, of which the process may have caused some itself.
+pub(super) fn may_map_file(record: &Record, it: &TrialRecord) -> bool {
+    let has_faults =
+        |reader: ReaderFaults| reader.causes_fault_each(reader.beyond_buffers, float(FAULT_AROUND_BYTES));
+    !requests_bytes(it) && ReaderFaults::from_trial(record, it).is_some_and(has_faults)
+}
+
+/// Whether reads were seen that request the bytes.
+fn requests_bytes(it: &TrialRecord) -> bool {
+    reads_by_calls(it) || median(it, Meter::ReadBytes).is_some()
 }
 
 /// Whether a reading by read calls allocates new memory as large as the target each time; false for

@@ -120,6 +120,22 @@ fn page_faults_of_a_command_s_start_are_neither_new_memory_nor_a_mapping() {
 }
 
 #[test]
+fn a_mapping_that_is_not_told_from_the_process_copies_nothing() {
+    for (name, size_bytes, copy_us, faults) in
+        [("command/rg -c x", 1_000_000_000, 100_000, 15_500), ("rust/mmap/memchr", 8 << 20, 800, 128)]
+    {
+        let mut record = record_with_copy(size_bytes, copy_us);
+        let reading = sample_of_us(copy_us * 6 / 5, copy_us / 10, copy_us, faults);
+        let trial = add_warm(&mut record, name, reading);
+        let cause = short_cause(&record, trial);
+        assert!(cause.contains("other kernel work"), "{name}: {cause}");
+        make_trial_use_read_calls(&mut record, trial, 5 << 20);
+        let cause = short_cause(&record, trial);
+        assert!(cause.starts_with("copy"), "{name}: {cause}");
+    }
+}
+
+#[test]
 fn a_command_that_reads_a_part_has_the_rate_and_the_copy_of_that_part() {
     let mut record = record_with_copy(FILE_BYTES, 100_000);
     let device = Device { name: "vda".into(), read_ahead_bytes: Some(128 << 10), ..Device::default() };
