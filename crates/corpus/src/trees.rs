@@ -16,6 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::units::Bytes;
+use readlab_system::{filesystem, interrupt};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -175,7 +176,7 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
     let lock = File::open(part.path()).map_err(io_error_at(part.path()))?;
     lock.try_lock().map_err(|cause| io_error_at(part.path())(cause.into()))?;
     let size_bytes = recipe.write(part.path()).map_err(io_error_at(part.path()))?;
-    readlab_system::filesystem::sync(part.path(), &|| Ok(())).map_err(io_error_at(part.path()))?;
+    filesystem::sync(part.path(), &interrupt::check).map_err(io_error_at(part.path()))?;
     let note = TreeNote {
         made_by: MADE_BY.to_owned(),
         tree_version: VERSION,

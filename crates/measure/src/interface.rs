@@ -262,6 +262,7 @@ impl From<CacheError> for TrialEnd {
             // The file could be read when its expected answer was computed, so its device fails
             // now.
             CacheError::Io { .. } => TrialEnd::failed(reason),
+            CacheError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
             _ => TrialEnd::Trial(Outcome::Unavailable { reason }),
         }
     }
@@ -286,6 +287,7 @@ mod tests {
         let interrupted = TrialEnd::from(SessionError::Interrupted);
         assert_eq!(interrupted, TrialEnd::Run(EndReason::Interrupted));
         assert_eq!(interrupted.outcome(), Err(EndReason::Interrupted));
+        assert_eq!(TrialEnd::from(CacheError::Interrupted), TrialEnd::Run(EndReason::Interrupted));
         let failed = TrialEnd::from(SessionError::Failed("it broke".to_owned()));
         assert_eq!(failed, TrialEnd::failed("it broke".to_owned()));
         // An error of the device fails the trial.

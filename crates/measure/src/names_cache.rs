@@ -13,7 +13,7 @@ use super::target::TargetState;
 use readlab_corpus::names_truth::truth_of_names;
 use readlab_model::units::Nanos;
 use readlab_system::names;
-use readlab_system::{filesystem, page_cache};
+use readlab_system::{filesystem, interrupt, page_cache};
 use readlab_targets::target::tree::Tree;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -114,7 +114,13 @@ impl TargetCache for NamesCache {
             return Err(CacheError::NamesNeedRoot { path: folder });
         }
         // Inodes with changes that are not written yet cannot be dropped.
-        filesystem::sync(&folder, &|| Ok(())).map_err(call_failed(&folder, "syncfs"))?;
+        filesystem::sync(&folder, &interrupt::check).map_err(|cause| {
+            if interrupt::is_stop_requested() {
+                CacheError::Interrupted
+            } else {
+                call_failed(&folder, "syncfs")(cause)
+            }
+        })?;
         drop_names(&self.tree)
     }
 

@@ -112,6 +112,8 @@ pub enum CacheError {
     DroppedAtOpen { path: PathBuf, filesystem: Filesystem },
     #[error("{cause}")]
     DropCaches { cause: io::Error },
+    #[error("interrupted")]
+    Interrupted,
     #[error("{}: its name and inode are not cold: the kernel kept them", display_path(.path))]
     NameRemains { path: PathBuf },
     #[error(

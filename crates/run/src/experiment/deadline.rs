@@ -124,9 +124,7 @@ impl Deadline {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        if interrupt::is_stop_requested() {
-            return Err(Error::other("interrupted"));
-        }
+        interrupt::check()?;
         self.timeout().map_or(Ok(()), Err)
     }
 

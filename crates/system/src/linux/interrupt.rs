@@ -62,6 +62,11 @@ fn keep_first_and_leave_at_second(signal: i32, requested: Arc<AtomicBool>) -> io
     unsafe { low_level::register(signal, handle) }.map(drop)
 }
 
+/// An error once the user has requested a stop.
+pub fn check() -> io::Result<()> {
+    if is_stop_requested() { Err(io::Error::other("interrupted")) } else { Ok(()) }
+}
+
 pub fn is_stop_requested() -> bool {
     IS_STOP_REQUESTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }

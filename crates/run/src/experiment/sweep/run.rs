@@ -152,7 +152,10 @@ impl Sweep {
                 .append(header_lines::warning_line(format!("contenders are not warmed up: {error:#}")))?;
         }
         let warm_up_file = own.as_ref().ok().map(|(_, warm_up_file)| warm_up_file);
-        write::write_back(folder)?;
+        match write::write_back(folder) {
+            Err(SweepError::Interrupted) => return Ok(EndReason::Interrupted),
+            written => written?,
+        }
         if config.keep {
             keep_files(config, folder, recorder)?;
         }

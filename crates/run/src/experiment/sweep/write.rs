@@ -97,7 +97,13 @@ pub fn write(
 /// Writes everything in the folder back to the device, so that the device is idle when reading
 /// starts.
 pub fn write_back(folder: &SweepFolder) -> Result<(), SweepError> {
-    filesystem::sync(folder.path(), &|| Ok(())).map_err(io_error_at(folder.path()))
+    filesystem::sync(folder.path(), &interrupt::check).map_err(|cause| {
+        if interrupt::is_stop_requested() {
+            SweepError::Interrupted
+        } else {
+            io_error_at(folder.path())(cause)
+        }
+    })
 }
 
 fn create_file(path: &Path, way: WriteWay) -> io::Result<File> {
