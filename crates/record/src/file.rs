@@ -141,6 +141,8 @@ impl Drop for RecordWriter {
         if let Some(draft) = &self.draft {
             draft.discard();
         }
+        // A child that cannot be ended may keep the file open.
+        let _ = self.file.unlock();
     }
 }
 
@@ -263,4 +265,21 @@ fn read_next_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usi
 
 fn too_long_sentence() -> String {
     format!("longer than {LINE_BYTES_MAX} bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_without_its_writer_is_not_locked_even_if_a_child_keeps_its_file_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record");
+        let mut writer = RecordWriter::create(&path).unwrap();
+        writer.publish().unwrap();
+        let file_of_child = writer.file.try_clone().unwrap();
+        drop(writer);
+        assert!(RecordWriter::reopen(&path).is_ok());
+        drop(file_of_child);
+    }
 }

@@ -7,9 +7,15 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// The descriptors below this number are examined for pipes and sockets.
+const DESCRIPTORS_MAX: RawFd = 1 << 16;
+
+/// Size of the type of a socket, a `c_int`.
+const KIND_BYTES: libc::socklen_t = 4;
 
 /// The path of an open file through its descriptor, valid only in this process.
 pub(super) fn path_by_descriptor(file: &File) -> PathBuf {
@@ -35,6 +41,27 @@ pub(super) fn redirect_streams_to_null() {
         let _ = rustix::stdio::dup2_stdin(&null);
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}
+
+/// Closes all pipes and sockets from the descriptor `first`. The calls that tell them from files access
+/// no file system.
+///
+/// # Safety
+/// Only in a process that only ends, or that was just forked.
+pub(super) unsafe fn close_pipes_and_sockets(first: RawFd) {
+    for descriptor in first..DESCRIPTORS_MAX {
+        let (mut kind, mut kind_bytes): (libc::c_int, libc::socklen_t) = (0, KIND_BYTES);
+        // SAFETY: the pointers are to live locals of these sizes, and a call for a number that is no
+        // open descriptor, or none of this kind, fails without effect.
+        unsafe {
+            let is_pipe = libc::fcntl(descriptor, libc::F_GETPIPE_SZ) >= 0;
+            let (value, bytes) = ((&raw mut kind).cast(), &raw mut kind_bytes);
+            let is_socket = libc::getsockopt(descriptor, libc::SOL_SOCKET, libc::SO_TYPE, value, bytes) == 0;
+            if is_pipe || is_socket {
+                libc::close(descriptor);
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! a forked child process accesses the path. If the child cannot be killed, init becomes its
 //! parent, and this process can end.
 
-use crate::descriptor::becomes_readable;
+use crate::descriptor::{becomes_readable, close_pipes_and_sockets};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::ffi::CString;
@@ -247,7 +247,9 @@ unsafe fn copy_to_pipe(file: RawFd, most_bytes: u64, writer: RawFd) -> ! {
 unsafe fn sync_and_exit(folder: RawFd) -> ! {
     // SAFETY: none of these calls allocates or takes a lock.
     unsafe {
-        close_descriptors_except([folder]);
+        // Other processes wait until all copies of the lab's output are closed. Files stay open: the
+        // file system of one may be asked when it is closed, and may not respond.
+        close_pipes_and_sockets(0);
         if libc::syncfs(folder) == 0 {
             libc::_exit(0);
         }

@@ -6,7 +6,7 @@
 //! The lab and the process in front are in the same process group, so signals from the terminal
 //! reach both. Signals that are sent only to the process in front are passed on to the lab.
 
-use crate::descriptor::redirect_streams_to_null;
+use crate::descriptor::{close_pipes_and_sockets, redirect_streams_to_null};
 use crate::interrupt;
 use crate::process::threads;
 use rustix::process::{
@@ -35,12 +35,6 @@ pub(in super::super) const FIRST_REQUEST_SIGNAL: i32 = libc::SIGUSR2;
 static CHECK_INTERVAL: libc::timespec = libc::timespec { tv_sec: 5, tv_nsec: 0 };
 /// A lab that is still ending after this number of consecutive checks cannot end.
 const ENDING_CHECKS_MAX: u32 = 2;
-
-/// The descriptors below this number are examined when the lab ends.
-const DESCRIPTORS_MAX: i32 = 1 << 16;
-
-/// Size of the type of a socket, a `c_int`.
-const KIND_BYTES: libc::socklen_t = 4;
 
 /// The process id of the process in front of this one; 0 if there is none.
 static FRONT_PID: AtomicI32 = AtomicI32::new(0);
@@ -98,29 +92,8 @@ pub(in super::super) fn end_front_process(code: u8) {
     let value = libc::sigval { sival_ptr: std::ptr::without_provenance_mut(usize::from(code)) };
     // SAFETY: this process does nothing with its files any more; the value is a number.
     unsafe {
-        close_pipes_and_sockets();
+        close_pipes_and_sockets(libc::STDERR_FILENO + 1);
         libc::sigqueue(front, EXIT_CODE_SIGNAL, value);
-    }
-}
-
-/// Closes all pipes and sockets except the standard streams. The calls that tell them from files
-/// access no file system.
-///
-/// # Safety
-/// Only in a process that only ends.
-unsafe fn close_pipes_and_sockets() {
-    for descriptor in libc::STDERR_FILENO + 1..DESCRIPTORS_MAX {
-        let (mut kind, mut kind_bytes): (libc::c_int, libc::socklen_t) = (0, KIND_BYTES);
-        // SAFETY: the pointers are to live locals of these sizes, and a call for a number that is no
-        // open descriptor, or none of this kind, fails without effect.
-        unsafe {
-            let is_pipe = libc::fcntl(descriptor, libc::F_GETPIPE_SZ) >= 0;
-            let (value, bytes) = ((&raw mut kind).cast(), &raw mut kind_bytes);
-            let is_socket = libc::getsockopt(descriptor, libc::SOL_SOCKET, libc::SO_TYPE, value, bytes) == 0;
-            if is_pipe || is_socket {
-                libc::close(descriptor);
-            }
-        }
     }
 }
 
