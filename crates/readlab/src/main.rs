@@ -38,12 +38,18 @@ fn main() -> ExitCode {
         launcher::begin();
     }
     if is_watched {
-        let last = LastSteps { report: report_no_answer, clean_up: scratch::remove_own_folders };
+        let last = LastSteps { report: report_no_answer, clean_up };
         watchdog::watch(RESPONSE_TIME_MAX, may_cease_to_answer, last);
     }
     let code = needs::check(&given).map_or_else(|error| report_error(&error), |()| run(verb));
     launcher::end();
     code
+}
+
+/// Removes and unlocks what this process cannot drop.
+fn clean_up() {
+    scratch::remove_own_folders();
+    readlab_record::unlock_written_record();
 }
 
 fn run(verb: Verb) -> ExitCode {

@@ -8,6 +8,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +44,17 @@ pub struct RecordWriter {
     /// True if the last line in the file may be incomplete.
     may_be_torn: bool,
     sample_count: u64,
+}
+
+/// The open file of the record that this process writes, for an end without destructors.
+static WRITTEN_RECORD: Mutex<Option<File>> = Mutex::new(None);
+
+/// Unlocks the record that this process writes. This process ends next, and a thread of it or a file
+/// system may keep the file open for longer.
+pub fn unlock_written_record() {
+    let file = WRITTEN_RECORD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // Without the lock, there is nothing to do.
+    let _ = file.map(|file| file.unlock());
 }
 
 /// Bytes that are read at once in the search for the last complete line.
@@ -108,6 +120,7 @@ impl RecordWriter {
     /// Locks the file against other labs until the writer closes it, if the file system has locks.
     fn lock(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
         lock_record(path, &file)?;
+        *WRITTEN_RECORD.lock().unwrap_or_else(PoisonError::into_inner) = file.try_clone().ok();
         Ok(RecordWriter { path: path.to_owned(), file, draft: None, may_be_torn: torn, sample_count: 0 })
     }
 
@@ -143,6 +156,7 @@ impl Drop for RecordWriter {
         }
         // A child that cannot be ended may keep the file open.
         let _ = self.file.unlock();
+        *WRITTEN_RECORD.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

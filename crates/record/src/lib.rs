@@ -35,7 +35,7 @@ mod tests;
 pub use check::LINE_BYTES_MAX;
 pub use command_rules::{Check, CommandRules};
 pub use conduct::{LeftBehind, OwnScheduling, SideEffects};
-pub use file::{RecordError, RecordWriter};
+pub use file::{RecordError, RecordWriter, unlock_written_record};
 pub use fleet::{
     Fleet, FleetTurn, Rank, RankClock, RankTiming, ReaderTiming, ReadersTurn, ShareMode, Witness,
 };
