@@ -141,6 +141,50 @@ fn lines_that_end_at_a_lone_carriage_return_are_explained() {
     said.exits(1).tells("it answered 300 lines").tells(why);
 }
 
+/// For each method of Python that reads a file through a buffer whose size is a parameter, prints
+/// how many reads of the kernel a small and a large buffer take.
+const READS_BY_BUFFER: &str = "
+import os
+import sys
+from methods import METHODS
+from request import Request
+
+def kernel_reads(method, work, size):
+    words = [method.name, method.scans[work][0], work, sys.argv[1], f'buffer_bytes={size}']
+    request = Request.parse(words)
+    before = count()
+    request.method.read(request)
+    return count() - before
+
+def count():
+    with open('/proc/self/io') as file:
+        return int(next(line for line in file if line.startswith('syscr')).split()[1])
+
+for method in METHODS:
+    buffers = [param for param in method.params if param.name == 'buffer_bytes']
+    if buffers and method.reads == 'file' and not method.decodes and not method.unavailable:
+        print(method.name, *(kernel_reads(method, 'newlines', size) for size in (4096, 1 << 20)))
+";
+
+#[test]
+fn a_buffer_of_python_changes_how_the_file_is_read() {
+    if !succeeds_or_skip("python3 --version") {
+        return;
+    }
+    let home = Home::new();
+    let file = home.file("text", "a line of text\n".repeat(1 << 17));
+    let mut python = home.command("python3");
+    python.args(["-B", "-c", READS_BY_BUFFER]).arg(file);
+    let said = ProgramOutput::by(python.env("PYTHONPATH", repository::path("contenders/python")));
+    let said = said.succeeds_silently();
+    assert!(said.out.contains("binary-lines "), "{said}");
+    for line in said.out.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let counts: Vec<u64> = words[1..].iter().map(|count| count.parse().unwrap()).collect();
+        assert!(counts[0] > 10 * counts[1], "{line}: the buffer does not count");
+    }
+}
+
 mod ring2 {
     use super::*;
     use readlab_model::target::TargetIndex;

@@ -7,7 +7,7 @@ from pathlib import Path
 
 def of_text(request):
     """Universal newlines, the default: a CR without LF ends a line as well. Malformed UTF-8 is replaced."""
-    with open(request.path, encoding="utf-8", errors="replace", buffering=buffering(request)) as file:
+    with open(request.path, encoding="utf-8", errors="replace") as file:
         lines = 0
         for _ in file:
             lines += 1
@@ -23,7 +23,7 @@ def of_binary(request):
 
 
 def of_readlines(request):
-    with open(request.path, encoding="utf-8", errors="replace", buffering=buffering(request)) as file:
+    with open(request.path, encoding="utf-8", errors="replace") as file:
         lines = file.readlines()
     return {"lines": len(lines)}
 

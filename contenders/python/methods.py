@@ -31,7 +31,8 @@ OF_DECODED = {"newlines": ["count", "lines"], "lines": ["lines"], "sum": ["sum"]
 OF_MAPPING = {"newlines": ["slice", "find"], "lines": ["readline"], "sum": ["sum"], "discard": ["-"]}
 OF_ARRAY = {"newlines": ["count_nonzero"], "sum": ["sum"], "discard": ["-"]}
 
-# The argument `buffering` of open; 0 leaves the size to Python.
+# The argument `buffering` of open; 0 leaves the size to Python. Text files have none, because they read pieces of a fixed
+# size past that buffer.
 BUFFERING = Param("buffer_bytes", 0, 0, BYTES_MAX)
 OWN_BUFFER = Param("buffer_bytes", 64 << 10, 1, BYTES_MAX)
 KEPT = Param("kept", 0, 0, 1)
@@ -39,11 +40,11 @@ WORKERS = Param("workers", files.WORKERS, 1, 1024)
 THREADS = Param("threads", 1, 1, 1024)
 
 METHODS = [
-    Method("lines", "iteration over a text file: a str for every line, decoded from UTF-8", OF_LINES, [BUFFERING],
+    Method("lines", "iteration over a text file: a str for every line, decoded from UTF-8", OF_LINES, [],
            lines.of_text),
     Method("binary-lines", "iteration over a binary file: bytes for every line", OF_LINES, [BUFFERING],
            lines.of_binary),
-    Method("readlines", "readlines of a text file: a list of all lines, held at once", OF_LINES, [BUFFERING],
+    Method("readlines", "readlines of a text file: a list of all lines, held at once", OF_LINES, [],
            lines.of_readlines),
     Method("fileinput", "iteration over fileinput.input: the lines of the files that a command line names", OF_LINES,
            [], lines.of_fileinput),
