@@ -1,6 +1,6 @@
 //! Tests of `readlab limits` with a server. `documents.rs` tests it with files.
 
-use crate::home::{Home, ProgramOutput, READLAB, Words, items};
+use crate::home::{Home, ProgramOutput, READLAB, Words, items, paths_in};
 use crate::scripted_server::{Server, sized};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -44,6 +44,15 @@ mod ring2 {
     #[test]
     fn a_file_in_readlabs_store_shows_them_too() {
         assert_limits("--s3");
+    }
+
+    #[test]
+    fn writing_the_file_ends_with_the_budget_and_leaves_nothing() {
+        let home = Home::new();
+        let place = home.folder("place");
+        let said = home.readlab("limits place --size 1GiB --budget 50ms --no-progress");
+        said.refuses("writing it took longer than").tells("(--budget)");
+        assert!(paths_in(place).is_empty(), "{said}");
     }
 
     #[test]

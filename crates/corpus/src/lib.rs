@@ -78,15 +78,20 @@ pub fn default_folder() -> Result<PathBuf, CorpusError> {
 }
 
 /// The file of this recipe in `folder`. The file and the folder are made unless they exist. A file
-/// whose content differs from its note is an error.
-pub fn make_file(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
+/// whose content differs from its note is an error. `check` is called before each piece is written;
+/// its error ends the writing, and the written part is removed.
+pub fn make_file(
+    folder: &Path,
+    recipe: Recipe,
+    check: impl FnMut() -> io::Result<()>,
+) -> Result<Corpus, CorpusError> {
     let path = folder.join(recipe.file_name());
     if let Some(made) = existing_file(&path, recipe)? {
         return Ok(made);
     }
     check_space(folder, recipe.size_bytes)?;
     make_folder(folder)?;
-    let (part, digest) = write_part_file(folder, recipe)?;
+    let (part, digest) = write_part_file(folder, recipe, check)?;
     persist_file(folder, path, part, CorpusNote::new(recipe, digest))
 }
 
@@ -109,7 +114,7 @@ pub fn make_forms(
     let mut made = Vec::new();
     for &form in forms {
         let corpus = match form {
-            None => make_file(folder, recipe)?,
+            None => make_file(folder, recipe, || Ok(()))?,
             Some(archive) => make_archive(folder, recipe, archive)?,
         };
         made.push((form, corpus));
@@ -289,12 +294,18 @@ fn is_abandoned(path: &Path) -> bool {
 }
 
 /// Writes the content to a temporary file and syncs it; also returns the digest of the content.
-fn write_part_file(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, String), CorpusError> {
+/// `check` is called before each piece.
+fn write_part_file(
+    folder: &Path,
+    recipe: Recipe,
+    mut check: impl FnMut() -> io::Result<()>,
+) -> Result<(tempfile::NamedTempFile, String), CorpusError> {
     let mut part = create_part_file(folder)?;
     let mut pieces = Pieces::new(recipe);
     let mut digest = Xxh3::new();
     let mut piece = Vec::new();
     while pieces.next_into(&mut piece) {
+        check().map_err(io_error_at(folder))?;
         part.write_all(&piece).map_err(io_error_at(folder))?;
         digest.update(&piece);
     }

@@ -8,16 +8,17 @@ use anyhow::Context;
 use clap::Args;
 use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::units::Bytes;
-use readlab_record::RunKind;
+use readlab_record::{Budget, RunKind};
 use readlab_run::experiment::config::RunConfig;
+use readlab_run::experiment::deadline::{Deadline, WRITING_STEP};
 use readlab_run::experiment::options::{SamplingOptions, UserOptions};
 use readlab_run::experiment::target_spec::TargetSpec;
 use readlab_suite::Suite;
 use readlab_system::folder::scratch::ScratchFolder;
-use readlab_system::interrupt;
 use readlab_system::terminal::printable::display_path;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 #[derive(Debug, Args)]
 pub struct LimitsArgs {
@@ -51,20 +52,46 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         is_quiet: args.output.quiet,
         ..UserOptions::default()
     };
-    let config = RunConfig::merge(RunKind::Limits, Suite::find("limits")?, user)?;
-    let on = |place: &Path| {
+    let mut config = RunConfig::merge(RunKind::Limits, Suite::find("limits")?, user)?;
+    let target = |place: &Path| {
         let target = TargetSpec::plain(place, transport(args.http, args.s3));
-        let target = target.decoded_with(args.compressed.dictionary.as_deref());
-        output::run(&config, &[vec![target]], &args.output)
+        target.decoded_with(args.compressed.dictionary.as_deref())
     };
     if !args.place.is_dir() {
-        return on(&args.place);
+        return output::run(&config, &[vec![target(&args.place)]], &args.output);
     }
-    // From here on Ctrl-C only makes functions return, so that the folder is removed.
-    interrupt::install_handlers().context("cannot listen for Ctrl-C")?;
-    let folder = ScratchFolder::make(&args.place, "limits").with_context(|| display_path(&args.place))?;
-    // The content is random, which no file system can compress, so the device reads as many bytes
-    // as readlab.
-    let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
-    on(&readlab_corpus::make_file(folder.path(), recipe)?.path)
+    // Ctrl-C only makes functions return, so that the folder is removed.
+    output::run_until_interrupted(|| {
+        let folder = ScratchFolder::make(&args.place, "limits").with_context(|| display_path(&args.place))?;
+        // The content is random, which no file system can compress, so the device reads as many
+        // bytes as readlab.
+        let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
+        let begun = Instant::now();
+        let deadline = Deadline::for_step(WRITING_STEP, &config.rules, begun);
+        let made = readlab_corpus::make_file(folder.path(), recipe, || deadline.check())?;
+        config.rules.budget = rest_of_budget(config.rules.budget, begun.elapsed());
+        let ends = output::run_each(&config, &[vec![target(&made.path)]], &args.output)?;
+        Ok(output::worst_exit_code(&ends))
+    })
+}
+
+/// The budget without the time for writing the file. An advised budget is for readings alone.
+fn rest_of_budget(budget: Budget, writing: Duration) -> Budget {
+    match budget {
+        Budget::Advised(time) => Budget::Advised(time),
+        Budget::Firm(time) => Budget::Firm(Duration::from(time).saturating_sub(writing).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writing_the_file_takes_time_from_a_budget_of_the_user() {
+        let budgets = [Budget::Firm, Budget::Advised].map(|budget| budget(Duration::from_secs(5).into()));
+        let rest = budgets.map(|budget| rest_of_budget(budget, Duration::from_secs(2)));
+        assert_eq!(rest, [Budget::Firm(Duration::from_secs(3).into()), budgets[1]]);
+        assert_eq!(rest_of_budget(budgets[0], Duration::from_secs(6)), Budget::Firm(Duration::ZERO.into()));
+    }
 }

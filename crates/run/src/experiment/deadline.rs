@@ -9,7 +9,7 @@ use std::io::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
 /// The time limits of a step of the preparation. The step is given up when one of them is over.
-pub(super) struct Deadline {
+pub struct Deadline {
     /// Name of the step, for the error message.
     step: &'static str,
     /// The user's time for the whole run.
@@ -51,11 +51,12 @@ const READING_STEP: &str = "reading it once for the right answer";
 const DECODING_STEP: &str = "decoding it once for the right answer";
 pub(super) const ASKING_STEP: &str = "asking for it";
 pub(super) const COPYING_STEP: &str = "copying it";
+pub const WRITING_STEP: &str = "writing it";
 
 impl Deadline {
     /// The deadline of a step of a run that began at `begun`: the user's time for the whole run. An
     /// advised budget is no limit.
-    pub(super) fn for_step(step: &'static str, rules: &Rules, begun: Instant) -> Deadline {
+    pub fn for_step(step: &'static str, rules: &Rules, begun: Instant) -> Deadline {
         let budget = match rules.budget {
             Budget::Advised(_) => None,
             Budget::Firm(time) => {
@@ -123,7 +124,8 @@ impl Deadline {
         Some(Error::new(ErrorKind::TimedOut, text))
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    /// An error if the user wants to stop, or if one of the limits is over.
+    pub fn check(&self) -> Result<()> {
         interrupt::check()?;
         self.timeout().map_or(Ok(()), Err)
     }

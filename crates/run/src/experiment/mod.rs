@@ -8,7 +8,7 @@ mod affordable;
 pub mod candidates;
 pub mod command_parameters;
 pub mod config;
-mod deadline;
+pub mod deadline;
 mod execute;
 pub mod fleet;
 mod header_lines;
