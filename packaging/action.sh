@@ -25,8 +25,8 @@ for side in base head; do
     (cd "$folder/$side" && sh -c "${READER_BUILD:-:}") >&2 || refuse "the build of the $side failed: $READER_BUILD"
 done
 
-cd_base="cd base && exec $READER_COMMAND"
-cd_head="cd head && exec $READER_COMMAND"
+cd_base="cd base && $READER_COMMAND"
+cd_head="cd head && $READER_COMMAND"
 code=0
 # shellcheck disable=SC2086 # the options are several words
 (cd "$folder" && readlab race "$file" --command "$cd_base" --command "$cd_head" --reference "command/$cd_base" \

@@ -144,6 +144,16 @@ mod ring2 {
     }
 
     #[test]
+    fn a_command_of_a_variable_or_of_several_programs_is_raced_whole() {
+        for command in ["RUST_LOG=off ./reader {}", "./reader {} >/dev/null && ./reader {}"] {
+            let home = repository_of(SAME_READER, SAME_READER);
+            let given = [("command", command), FILE_INPUT, BASE_INPUT, OPTIONS_INPUT, ("fail-over", "99%")];
+            let said = run_racing_step(&home, &given).exits(0);
+            assert!(said.out.starts_with("- warm: the change is "), "{said}");
+        }
+    }
+
+    #[test]
     fn a_change_whose_whole_interval_is_slower_fails() {
         let home = repository_of(SAME_READER, SLOWER_READER);
         let said = run_racing_step(
