@@ -64,6 +64,14 @@ fn a_sweep_is_exported_and_leaves_nothing_but_its_record() {
 }
 
 #[test]
+fn the_file_for_warming_up_counts_for_max_bytes() {
+    let home = home();
+    let said = home.readlab(format!("sweep swept {TWO_SIZES} --max-bytes 2500kB --quiet"));
+    said.refuses("--max-bytes allows ");
+    assert_empty(&home);
+}
+
+#[test]
 fn a_write_that_fails_half_way_is_reported_with_the_file_and_no_file_is_left() {
     let home = home();
     // A limit on the size of files simulates a full disk: the write of the second file stops in its
@@ -183,7 +191,7 @@ mod ring2 {
         // small.
         let reason = &found[0]["why"]["reason"];
         assert!(reason != "small_file" && reason != "no_own_file", "{found:?}");
-        let json = sweep(&home, &format!("{words} --max-bytes 3MB"));
+        let json = sweep(&home, &format!("{words} --max-bytes 4MB"));
         let not_probed = &json["targets"][0]["hidden_cache"]["why"];
         assert_eq!(not_probed["cause"], "--max-bytes leaves no room for it", "{not_probed}");
         let below = json["sweep"]["below"].to_string();

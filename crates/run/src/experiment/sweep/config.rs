@@ -47,7 +47,7 @@ pub struct SweepConfig {
     /// Keep the files, for another run with --read-only, for example after a restart
     #[arg(long)]
     pub keep: bool,
-    /// Write nothing; read the files of a folder from an earlier --keep
+    /// Write nothing into DIR; read the files of a folder from an earlier --keep
     #[arg(long, conflicts_with_all = ["sizes", "repeat", "fill", "write", "max_bytes", "keep"])]
     pub read_only: bool,
     /// Seed of contents and shuffles; always recorded
@@ -65,6 +65,9 @@ pub enum ReadingOrder {
     /// By name, which is the order of writing.
     Name,
 }
+
+/// Size of the file on which contenders are warmed up, unless all files of the sweep are smaller.
+pub const WARM_UP_BYTES_MAX: u64 = 1 << 20;
 
 /// The methods that read if the user names none. The first is the method of the published
 /// experiment.
@@ -84,8 +87,15 @@ impl SweepConfig {
         self.sizes.as_ref().map_or_else(|| PUBLISHED_SIZES_BYTES.to_vec(), |sizes| sizes.0.clone())
     }
 
-    pub fn total_bytes(&self) -> u64 {
+    /// Bytes of the files of the sweep.
+    fn total_bytes(&self) -> u64 {
         self.sizes_bytes().iter().sum::<u64>().saturating_mul(u64::from(self.repeat))
+    }
+
+    /// Bytes of the files of the sweep, and of the file on which contenders are warmed up.
+    pub fn written_bytes(&self) -> u64 {
+        let largest = self.sizes_bytes().into_iter().max().unwrap_or(0);
+        self.total_bytes().saturating_add(largest.min(WARM_UP_BYTES_MAX))
     }
 
     pub fn requested_names(&self) -> Vec<RequestedName> {
@@ -186,6 +196,12 @@ mod tests {
     fn every_size_is_written_as_often_as_it_is_repeated() {
         assert_eq!(config("--sizes 10kB,1MB --repeat 3").total_bytes(), 3 * 1_010_000);
         assert_eq!(config("").sizes_bytes(), PUBLISHED_SIZES_BYTES);
+    }
+
+    #[test]
+    fn the_file_for_warming_up_is_written_too_and_is_small() {
+        assert_eq!(config("--sizes 10kB,20kB --repeat 3").written_bytes(), 3 * 30_000 + 20_000);
+        assert_eq!(config("--sizes 2GB --repeat 1").written_bytes(), 2_000_000_000 + WARM_UP_BYTES_MAX);
     }
 
     #[test]

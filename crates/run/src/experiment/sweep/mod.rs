@@ -62,7 +62,11 @@ enum FolderOrigin {
 pub enum SweepError {
     #[error("{}: {cause}", display_path(.path))]
     Refused { path: PathBuf, cause: String },
-    #[error("the files would hold {}, --max-bytes allows {}", Bytes(*wanted_bytes), Bytes(*allowed_bytes))]
+    #[error(
+        "the files and the one for warming up would hold {}, --max-bytes allows {}",
+        Bytes(*wanted_bytes),
+        Bytes(*allowed_bytes)
+    )]
     TooManyBytes { wanted_bytes: u64, allowed_bytes: u64 },
     #[error("interrupted")]
     Interrupted,

@@ -3,7 +3,7 @@
 //!
 //! [`readlab_measure::sequence`] defines the order of the readings.
 
-use super::config::{ReadingOrder, SweepConfig};
+use super::config::{ReadingOrder, SweepConfig, WARM_UP_BYTES_MAX};
 use super::unread::CacheProbeFile;
 use super::{SweepError, SweepFolder, WrittenFile, named_recipes, write};
 use crate::experiment::header_lines::{NewRecord, OpeningLines};
@@ -37,9 +37,6 @@ use readlab_targets::target::{Target, absolute_without_dot_dot};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-
-/// Size of the file on which contenders are warmed up, unless all files of the sweep are smaller.
-const WARM_UP_BYTES_MAX: u64 = 1 << 20;
 
 /// Seed of the warm-up file. It differs from likely seeds of a sweep, so that no file of a sweep
 /// holds the same random bytes.
@@ -137,7 +134,7 @@ impl Sweep {
         recorder: &mut Recorder,
     ) -> anyhow::Result<EndReason> {
         let Sweep { config, folder, own_files_folder, .. } = self;
-        let sweep_bytes = if config.read_only { 0 } else { config.total_bytes() };
+        let sweep_bytes = if config.read_only { 0 } else { config.written_bytes() };
         let allowed_bytes = config.max_bytes.map(|bytes| bytes.0);
         let probe_file =
             CacheProbeFile::write([own_files_folder.as_path(), folder.path()], sweep_bytes, allowed_bytes);
@@ -200,7 +197,7 @@ fn open_or_make_folder(config: &SweepConfig) -> anyhow::Result<Option<SweepFolde
     if config.read_only {
         return Ok(Some(SweepFolder::open_kept_folder(&dir)?));
     }
-    let folder = SweepFolder::make(&dir, config.total_bytes(), config.max_bytes.map(|bytes| bytes.0))?;
+    let folder = SweepFolder::make(&dir, config.written_bytes(), config.max_bytes.map(|bytes| bytes.0))?;
     Ok((!interrupt::is_stop_requested()).then_some(folder))
 }
 

@@ -33,7 +33,7 @@ impl CacheProbeFile {
         sweep_bytes: u64,
         allowed_bytes: Option<u64>,
     ) -> Result<CacheProbeFile, NotProbed> {
-        let needed_bytes = sweep_bytes.saturating_add(PROBED_FILE_BYTES_MIN);
+        let needed_bytes = sweep_bytes.saturating_add(PAGE_FILE_BYTES + PROBED_FILE_BYTES_MIN);
         if allowed_bytes.is_some_and(|allowed| allowed < needed_bytes) {
             return Err(NotProbed::NoOwnFile { cause: "--max-bytes leaves no room for it".to_owned() });
         }
@@ -50,7 +50,7 @@ impl CacheProbeFile {
             Ok::<PathBuf, SweepError>(folder.path().join(name))
         };
         // A file of one page is enough to see the layers below, and whether they allow a cold file.
-        let page = written("page", 4096).map_err(no_own_file_error)?;
+        let page = written("page", PAGE_FILE_BYTES).map_err(no_own_file_error)?;
         refuse_if_never_cold(&Target::examine(&page).map_err(no_own_file_error)?)?;
         let path = written("unread", PROBED_FILE_BYTES_MIN).map_err(no_own_file_error)?;
         Ok(CacheProbeFile { folder, path })
@@ -69,6 +69,9 @@ impl CacheProbeFile {
         }
     }
 }
+
+/// Size of the file that shows the layers below.
+const PAGE_FILE_BYTES: u64 = 4096;
 
 /// Seed of the probe file. It differs from likely seeds of a sweep, so that no file of a sweep holds
 /// the same random bytes.
@@ -129,7 +132,8 @@ mod tests {
     #[test]
     fn without_room_for_a_probe_file_there_is_a_reason_and_no_file_is_written() {
         let parent = disk_folder();
-        let why = write_error([parent.path(); 2], 10_000, Some(PROBED_FILE_BYTES_MIN + 9_999));
+        let why =
+            write_error([parent.path(); 2], 10_000, Some(PROBED_FILE_BYTES_MIN + PAGE_FILE_BYTES + 9_999));
         assert!(why.ends_with("--max-bytes leaves no room for it"), "{why}");
         let why = write_error([parent.path(); 2], 1 << 60, None);
         assert!(why.contains(" are needed, with a margin, and "), "{why}");
