@@ -29,8 +29,9 @@ use std::str::FromStr;
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// What to compare; the first is the baseline. A record's path, `last`, `last~1`, a name given
-    /// with --save, or published:newlines, published:urlsession, published:zip-lines,
-    /// published:ssd-sizes, published:lucene-directories, optionally followed by /MACHINE
+    /// with --save, or published:newlines, published:urlsession, published:urlsession-summary,
+    /// published:zip-lines, published:ssd-sizes, published:lucene-directories, optionally followed
+    /// by /MACHINE
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     /// Numbers to compare: wall, cpu, rate, peak, device, syscalls, mallocs, retains, releases,

@@ -37,6 +37,14 @@ fn the_help_of_every_verb_matches_its_snapshot() {
 }
 
 #[test]
+fn the_help_of_compare_names_every_publication() {
+    let help = help(&["compare", "--help"]);
+    for name in readlab_suite::published::names() {
+        assert!(help.split([' ', ',', '\n']).any(|word| word == name), "{name} is not in {help}");
+    }
+}
+
+#[test]
 fn invalid_words_are_usage_errors() {
     for (words, why) in [
         (&["race"][..], "<TARGET>"),
