@@ -41,7 +41,7 @@ pub struct TuneArgs {
     #[arg(long)]
     pub s3: bool,
     /// Methods to search, for example 'rust/mmap' or 'java/*'; may be repeated [default: the
-    /// methods that have settings, of contender rust or of the languages]
+    /// methods that have settings, of contenders rust and rust-objects or of the languages]
     #[arg(long = "method", value_name = "GLOB", help_heading = "Searching")]
     pub methods: Vec<String>,
     /// Only these languages, for example rust,python, beside the reference; may be repeated
@@ -58,7 +58,8 @@ pub struct TuneArgs {
     /// What each trial does with the bytes [default: newlines for text, else sum]
     #[arg(long, value_name = "WORK", help_heading = "Searching")]
     pub work: Option<Work>,
-    /// The trial to which the best is compared [default: Rust's BufReader with its default buffer]
+    /// The trial to which the best is compared [default: Rust's BufReader with its default buffer;
+    /// for a URL or object, the usual way of a language, if it is searched]
     #[arg(long, value_name = "TRIAL", help_heading = "Searching")]
     pub reference: Option<String>,
     /// Afterwards, race the best method of each state with this number of processes that read at
