@@ -11,8 +11,8 @@ use readlab_run::experiment::together::ReaderGroup;
 pub struct SettingOptions {
     /// Race under each of these values of a setting of the system, and under its current value,
     /// which is restored at the end: read-ahead (of the device or the file system), scheduler,
-    /// transparent-huge-pages, swappiness, cpu-governor. Without values, race those that the kernel
-    /// offers. Root only; may be repeated
+    /// transparent-huge-pages, swappiness, cpu-governor. Without values, race all that the kernel
+    /// offers, or usual ones. Needs the right to write the setting; may be repeated
     #[arg(long = "setting", value_name = "NAME[=VALUE,…]")]
     pub settings: Vec<String>,
     /// The same for a setting that the command --apply sets. Without --read, the first value counts
