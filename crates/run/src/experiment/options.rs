@@ -109,8 +109,9 @@ pub struct SelectionOptions {
     #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
     pub params: Params,
     /// A command that takes part, with `{}` for the path, for example 'wc -l {}'; without `{}`, the
-    /// path replaces the name of the file, or is appended behind a program that is known to read it.
-    /// The first whole number that it prints is its answer; it must end with 0. May be repeated
+    /// path replaces the name of the file, or is appended behind a program that is known to read
+    /// it. The first whole number that it prints is its answer, and it must end with 0, unless
+    /// --check or --success of a race says otherwise. May be repeated
     #[arg(short = 'c', long = "command", value_name = "COMMAND")]
     pub commands: Vec<OwnCommand>,
     /// What each trial does with the bytes; part for commands that need not read all of them
