@@ -69,8 +69,8 @@ pub struct SamplingOptions {
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Nanos>,
     /// Time for the whole run, divided among the cache states; it includes the reading for the
-    /// correct answer [default: about 52 s for a race, else 100 s or the suite's; at least two
-    /// rounds]
+    /// correct answer [default: about 52 s for a race, 4 minutes with several --readers, else 100 s
+    /// or the suite's; at least two rounds]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,
     /// Stop a trial when half the 95 % interval of its median is at most this share of the median
