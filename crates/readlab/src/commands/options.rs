@@ -249,7 +249,7 @@ pub struct OutputOptions {
     /// Print no table and no progress, only warnings, errors and exports
     #[arg(short, long)]
     pub quiet: bool,
-    /// Show nothing while the run measures: no ranking on a terminal, no line after each round
+    /// Show nothing while the run measures: no ranking on a terminal, no lines about rounds
     /// elsewhere
     #[arg(long)]
     pub no_progress: bool,

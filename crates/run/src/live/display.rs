@@ -28,7 +28,7 @@ pub struct LiveView(Rc<RefCell<LiveDisplay>>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownProgress {
     Nothing,
-    /// The growing rankings, or one line after each round.
+    /// The growing rankings, or lines about rounds.
     Progress {
         /// Whether text on standard error may be bold or dim.
         has_styles: bool,
@@ -38,7 +38,7 @@ pub enum ShownProgress {
 #[derive(Debug)]
 enum DisplayOutput {
     Nowhere,
-    /// One line after each round, on standard error; rounds that take little time share a line.
+    /// Lines about rounds, on standard error; rounds that take little time share a line.
     Plain,
     Surface(Box<dyn Surface>),
 }

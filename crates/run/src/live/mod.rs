@@ -1,4 +1,4 @@
-//! The live view of a run: on a terminal the growing rankings, elsewhere one line after each round.
+//! The live view of a run: on a terminal the growing rankings, elsewhere lines about rounds.
 //!
 //! `view` holds the state of the run, from the lines of the record and the steps of the run;
 //! `render` makes lines from it, for a terminal of any size. Neither uses a terminal. [`display`]
