@@ -7,6 +7,7 @@ use readlab_model::target::TargetIndex;
 use readlab_model::trial::CacheState;
 use readlab_record::{Outcome, ReaderTiming};
 use rustix::process::Signal;
+use std::collections::BTreeSet;
 use std::fs;
 
 const LINE_COUNT: usize = 1 << 16;
@@ -155,6 +156,32 @@ mod ring2 {
         let json =
             home.race_json(home.file("empty", ""), format!("{ONE_METHOD_AND_COMMAND} --readers 2")).exits(0);
         assert!(json["readers"].is_array(), "{json}");
+    }
+
+    #[test]
+    fn every_kind_of_target_is_read_by_each_number_of_readers_though_no_method_is_named() {
+        let home = home();
+        home.file("tree/one", "a line\n");
+        home.file("tree/two", "another line\n");
+        home.file("list", "0 4096\n65536 4096\n");
+        let cases = [
+            ("f", "--http"),
+            ("f", "--s3"),
+            ("f", "--http --ranges list"),
+            ("f", "--s3 --ranges list"),
+            ("tree", "--order name"),
+            ("f", "--pattern random --reads 20"),
+            ("f", "--ranges list"),
+        ];
+        for (number, (target, words)) in cases.into_iter().enumerate() {
+            let run = format!("run-{number}");
+            home.race(target, format!("{words} --readers 1,2 --state warm --output {run}")).exits(0);
+            let record = home.record(&run);
+            let read = record.trials.iter().filter(|it| it.is_measured() && !it.trial.is_control());
+            let counts: BTreeSet<Option<u32>> =
+                read.map(|it| record.targets[it.trial.target].reader_count).collect();
+            assert_eq!(counts, BTreeSet::from([Some(1), Some(2)]), "{target} {words}");
+        }
     }
 
     #[test]

@@ -41,8 +41,10 @@ pub fn run(args: ContenderArgs) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use readlab_rust::method::registry;
-    use readlab_suite::Suite;
+    use readlab_model::trial::Transport;
+    use readlab_protocol::Cache;
+    use readlab_rust::method::{Method, registry};
+    use readlab_suite::{Suite, SuiteEntry};
 
     #[test]
     fn every_method_in_rust_is_in_a_suite() {
@@ -54,6 +56,27 @@ mod tests {
                 trial.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
             };
             assert!(trials.iter().any(is_of_method), "{name} is in no suite");
+        }
+    }
+
+    /// The method of a trial in Rust, if it is no control.
+    fn reading_method(entry: &SuiteEntry) -> Option<&'static Method> {
+        let name = entry.trial.strip_prefix("rust/")?.split(['/', '@']).next()?;
+        registry::find(name).filter(|method| method.cache != Cache::None)
+    }
+
+    #[test]
+    fn the_suites_of_a_race_read_every_kind_of_target_and_ranges_from_servers() {
+        let transports =
+            [Transport::File, Transport::Http, Transport::S3, Transport::Tree, Transport::Places];
+        for suite in [Suite::race(), Suite::scale()] {
+            for over in transports {
+                let entries = suite.entries.iter().filter(|it| it.over == over && !it.only_with_all);
+                let methods: Vec<&Method> = entries.filter_map(reading_method).collect();
+                assert!(methods.iter().any(|method| !method.ranges), "{}: {over}", suite.name);
+                let reads_ranges = methods.iter().any(|method| method.ranges);
+                assert_eq!(reads_ranges, over.has_server(), "{}: {over}", suite.name);
+            }
         }
     }
 }
