@@ -105,6 +105,39 @@ fn a_trial_that_one_side_lacks_does_not_pass_the_gate_unless_that_is_allowed() {
     }
 }
 
+/// A gate on a single trial must fail by 1, too, and its exports must be written.
+#[test]
+fn a_gate_that_has_nothing_to_judge_says_why_and_writes_its_exports() {
+    let ended = |outcome: &str| {
+        let outcome = format!(r#""outcome":"{outcome}","reason":"no luck""#);
+        race().replace(r#""outcome":"measured""#, &outcome)
+    };
+    let home = home_with(&[
+        ("whole", race()),
+        ("failed", ended("failed")),
+        ("absent", ended("unavailable")),
+        ("sweep", scripted::text("sweep")),
+    ]);
+    let failed = "not judged: rust/read/avx2@buffer=64KiB: failed in failed: no luck\n";
+    let absent = "not judged: rust/read/avx2@buffer=64KiB: unavailable in absent: no luck\n";
+    for (words, code, allowed_code, why) in [
+        ("whole failed", 1, 1, failed),
+        ("failed whole", 1, 0, failed),
+        ("failed failed", 1, 1, failed),
+        ("whole absent", 1, 0, absent),
+        ("whole sweep", 1, 0, "not judged: command/wc -l (cold): sweep does not have it\n"),
+        ("published:zip-lines", 1, 0, "M920: a single round has no interval\n"),
+    ] {
+        let words = format!("{words} --fail-over 5% --export-markdown table.md");
+        compare(&home, &words).exits(code).tells(why);
+        assert!(home.read("table.md").contains("A: "), "{words}");
+        let allowed = compare(&home, &format!("{words} --allow-missing")).exits(allowed_code);
+        if allowed_code == 0 {
+            allowed.tells("nothing was judged: no ratio has an interval\n");
+        }
+    }
+}
+
 #[test]
 fn records_that_cannot_be_compared_are_refused_unless_forced() {
     let other = race().replace(r#""digest":"00""#, r#""digest":"11""#);
@@ -139,7 +172,7 @@ fn unknown_names_and_files_that_are_no_records_are_refused_in_one_line() {
         ("published:ssd-sizes --metric mallocs", "has a number for mallocs"),
         ("published:zip-lines --fit zip machine.cpus", "no case and metric"),
         ("published:zip-lines --fit zip/wall machine.cpus", "facts: datasheet_bytes_per_s, max_turbo_ghz"),
-        ("published:zip-lines --fail-over 5%", "no ratio has one"),
+        ("whole whole --fail-over 5% --metric mallocs", "has a number for mallocs"),
     ] {
         compare(&home, words).refuses(cause);
     }

@@ -1,7 +1,7 @@
 //! The gate for continuous integration: whether any case is clearly slower than allowed.
 
 use super::side::SHARED_NOISE_MEASURES;
-use super::{Cell, Comparison, ComparisonRow, Measure, UnmeasuredCase, UnpairedCase};
+use super::{Case, Cell, CompareError, Comparison, ComparisonRow, Measure, Side, UnpairedCase};
 use crate::stats::Ratio;
 use readlab_record::Outcome;
 
@@ -13,7 +13,7 @@ pub struct Gate {
 }
 
 /// Why the gate cannot judge a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GateError {
     #[error("--fail-over holds records against the first, and there is only one")]
     OneSide,
@@ -21,6 +21,8 @@ pub enum GateError {
         "--fail-over judges by intervals, and no ratio has one: samples are too few, or only means are known"
     )]
     NoInterval,
+    #[error(transparent)]
+    NothingCompared(CompareError),
 }
 
 /// Why a number of a single round has no interval.
@@ -41,16 +43,29 @@ impl Gate {
         ratio.ci95.is_some_and(|ends| ends.high < 1.0 / (1.0 + self.allowed_share))
     }
 
-    /// Everything that is clearly worse than allowed, a sentence each.
+    /// Whether any ratio has an interval, by which the gate judges.
+    pub fn judges_any(comparison: &Comparison) -> bool {
+        comparison.pairs().any(|(cell, _)| cell.ratio.is_some_and(|ratio| ratio.ci95.is_some()))
+    }
+
+    /// Everything that is clearly worse than allowed, a sentence each. An error if the gate judges
+    /// nothing and no trial is missing, broken or unlike.
     pub fn worse_sentences(&self, comparison: &Comparison) -> Result<Vec<String>, GateError> {
         if comparison.sides.len() < 2 {
             return Err(GateError::OneSide);
         }
-        let (mut judged, mut worse) = (0, Vec::new());
+        let has_cause = || {
+            let sentences = [Gate::broken_sentences(comparison), Gate::unjudged_sentences(comparison)];
+            sentences.iter().any(|it| !it.is_empty())
+        };
+        if !Gate::judges_any(comparison) && !has_cause() {
+            let refusal = comparison.refusal.clone();
+            return Err(refusal.map_or(GateError::NoInterval, GateError::NothingCompared));
+        }
+        let mut worse = Vec::new();
         for (table, row) in comparison.rows() {
             for (side, cell) in comparison.sides.iter().zip(&row.cells) {
                 let Some(ratio) = cell.and_then(|cell| cell.ratio) else { continue };
-                judged += usize::from(ratio.ci95.is_some());
                 let Some(ends) = ratio.ci95.filter(|_| self.fails(&ratio)) else { continue };
                 worse.push(format!(
                     "{}: {} in {} is {:.3} [{:.3}, {:.3}] times that of {}",
@@ -64,19 +79,22 @@ impl Gate {
                 ));
             }
         }
-        if judged == 0 { Err(GateError::NoInterval) } else { Ok(worse) }
+        Ok(worse)
     }
 
     /// Every number that could not be judged because another side lacks it or differs, a sentence
-    /// each. Trials that failed or were refused on a later side are listed by
+    /// each. Trials that failed or were refused on the first side are among them, because a
+    /// baseline without numbers proves nothing; those of a later side are listed by
     /// [`Gate::broken_sentences`] instead.
     pub fn unjudged_sentences(comparison: &Comparison) -> Vec<String> {
         let name = |side: usize| &comparison.sides[side].name;
         let lacks = |it: &UnpairedCase| format!("{}: {} does not have it", it.name, name(it.lacking_side));
         let mut found: Vec<String> = comparison.unpaired_cases.iter().map(lacks).collect();
         found.extend(comparison.unlike_case_sentences.iter().cloned());
-        let unavailable = comparison.unmeasured_cases.iter().filter(|it| !is_broken(it));
-        found.extend(unavailable.map(|it| unmeasured_sentence(it, name(it.side))));
+        found.extend(comparison.missing_number_sentences.iter().cloned());
+        let unavailable = comparison.unmeasured_cases.iter().filter(|it| !is_failure(&it.outcome));
+        found.extend(unavailable.map(|it| unmeasured_sentence(&it.name, &it.outcome, name(it.side))));
+        found.extend(comparison.sides.iter().take(1).flat_map(failure_sentences));
         for (table, row) in comparison.rows() {
             let Some(first) = &row.cells[0] else { continue };
             let unjudged = (1..)
@@ -90,25 +108,27 @@ impl Gate {
         found
     }
 
-    /// Every trial that failed or was refused on a later side but was measured on another, a
-    /// sentence each.
+    /// Every trial that failed or was refused on a later side, a sentence each.
     pub fn broken_sentences(comparison: &Comparison) -> Vec<String> {
-        let broken = comparison.unmeasured_cases.iter().filter(|it| is_broken(it));
-        broken.map(|it| unmeasured_sentence(it, &comparison.sides[it.side].name)).collect()
+        comparison.sides.iter().skip(1).flat_map(failure_sentences).collect()
     }
 }
 
-fn is_broken(it: &UnmeasuredCase) -> bool {
-    it.side > 0 && matches!(it.outcome, Outcome::Failed { .. } | Outcome::Refused { .. })
+/// Every trial of a side that failed or was refused, a sentence each.
+fn failure_sentences(side: &Side) -> Vec<String> {
+    let sentence = |case: &Case| {
+        let outcome = case.why_unmeasured.as_ref().filter(|outcome| is_failure(outcome))?;
+        Some(unmeasured_sentence(&case.name, outcome, &side.name))
+    };
+    side.cases.iter().filter_map(sentence).collect()
 }
 
-fn unmeasured_sentence(it: &UnmeasuredCase, side: &str) -> String {
-    format!(
-        "{}: {} in {side}: {}",
-        it.name,
-        it.outcome.word(),
-        it.outcome.reason().unwrap_or("no reading counts")
-    )
+fn is_failure(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Failed { .. } | Outcome::Refused { .. })
+}
+
+fn unmeasured_sentence(name: &str, outcome: &Outcome, side: &str) -> String {
+    format!("{name}: {} in {side}: {}", outcome.word(), outcome.reason().unwrap_or("no reading counts"))
 }
 
 /// Why two numbers cannot be judged; `None` if they can be judged, if one is a mean and the other a

@@ -131,7 +131,7 @@ fn one_sided_names_words(side: &str, names: &[String]) -> Option<String> {
 }
 
 /// The name of a case, with its cache state where known.
-fn case_name(case: &Case) -> String {
+pub(super) fn case_name(case: &Case) -> String {
     case.key.state.map_or_else(|| case.name.clone(), |state| format!("{} ({state})", case.name))
 }
 

@@ -25,7 +25,7 @@ pub use gate::{FEW_READINGS_WORDS, Gate, GateError, ONE_ROUND_WORDS};
 pub use measure::{Measure, Unit};
 pub use side::Side;
 
-use matching::{MatchedCase, Matching};
+use matching::{MatchedCase, Matching, case_name};
 pub use matching::{UnpairedCase, sizes_differ};
 use readlab_record::Outcome;
 use schemars::JsonSchema;
@@ -50,6 +50,11 @@ pub struct Comparison {
     pub unpaired_cases: Vec<UnpairedCase>,
     /// Cases that one side did not measure and another side did.
     pub unmeasured_cases: Vec<UnmeasuredCase>,
+    /// The numbers that one side of a case has and another lacks without an outcome that says why,
+    /// as of a run that was cut short, a sentence each.
+    pub missing_number_sentences: Vec<String>,
+    /// Why the sides are not compared without a gate; `None` if they are.
+    pub refusal: Option<CompareError>,
     /// Measured rates beside the rates of the drives' data sheets.
     pub sheet_rows: Vec<SheetRow>,
     pub lists_percentiles: bool,
@@ -129,21 +134,38 @@ impl Comparison {
         center: Center,
         force: bool,
     ) -> Result<Comparison, CompareError> {
+        let comparison = Comparison::for_gate(sides, measures, center, force)?;
+        match comparison.refusal {
+            Some(refusal) => Err(refusal),
+            None => Ok(comparison),
+        }
+    }
+
+    /// Compares the sides for a gate, to which a side without a trial or a number of the first is a
+    /// finding. Refuses only sides of which every trial of the same name is unlike.
+    pub fn for_gate(
+        sides: Vec<Side>,
+        measures: &[Measure],
+        center: Center,
+        force: bool,
+    ) -> Result<Comparison, CompareError> {
         let matching = Matching::pair(&sides, force);
         // A side that has nothing in common with the first was probably named by mistake.
-        if (1..sides.len()).any(|side| matching.rows.iter().all(|row| row.cases[side].is_none())) {
-            return Err(if matching.unlike_case_sentences.is_empty() {
-                CompareError::NothingInCommon(matching.one_side_sentences.join("; "))
-            } else {
-                CompareError::Unlike(matching.unlike_case_sentences)
-            });
+        let is_apart = (1..sides.len()).any(|side| matching.rows.iter().all(|row| row.cases[side].is_none()));
+        if is_apart && !matching.unlike_case_sentences.is_empty() {
+            return Err(CompareError::Unlike(matching.unlike_case_sentences));
         }
         let tables = measures.iter().map(|&measure| table(&matching.rows, measure, center));
         let tables: Vec<Table> = tables.filter(|table| !table.rows.is_empty()).collect();
-        if tables.is_empty() {
+        let refusal = if is_apart {
+            Some(CompareError::NothingInCommon(matching.one_side_sentences.join("; ")))
+        } else if tables.is_empty() {
             let words = measures.iter().map(|measure| measure.word()).collect::<Vec<_>>().join(", ");
-            return Err(CompareError::NoNumber(words));
-        }
+            Some(CompareError::NoNumber(words))
+        } else {
+            None
+        };
+        let missing_number_sentences = missing_number_sentences(&matching.rows, &tables, &sides);
         let forced_differences =
             matching.rows.iter().flat_map(|row| row.forced_differences.clone()).collect();
         let (unmeasured_cases, sheet_rows) = (unmeasured_cases(&matching.rows), sheet_rows(&sides));
@@ -158,6 +180,8 @@ impl Comparison {
             one_side_sentences,
             unpaired_cases,
             unmeasured_cases,
+            missing_number_sentences,
+            refusal,
             sheet_rows,
             lists_percentiles,
         })
@@ -220,6 +244,29 @@ fn unmeasured_cases(rows: &[MatchedCase]) -> Vec<UnmeasuredCase> {
         Some(UnmeasuredCase { side, name: name.clone(), outcome: unmeasured.clone()? })
     });
     unmeasured_on_one_side.collect()
+}
+
+/// The numbers of the tables that one side of a case has and another lacks, though no outcome says
+/// why.
+fn missing_number_sentences(rows: &[MatchedCase], tables: &[Table], sides: &[Side]) -> Vec<String> {
+    let mut found = Vec::new();
+    for measure in tables.iter().map(|table| table.measure) {
+        let has = |case: &Case| case.figures.contains_key(&measure);
+        for row in rows.iter().filter(|row| row.cases.iter().flatten().any(|case| has(case))) {
+            for (case, side) in row.cases.iter().zip(sides) {
+                let Some(case) = case.filter(|case| case.why_unmeasured.is_none() && !has(case)) else {
+                    continue;
+                };
+                found.push(format!(
+                    "{}: {} has no number for {}",
+                    case_name(case),
+                    side.name,
+                    measure.word()
+                ));
+            }
+        }
+    }
+    found
 }
 
 /// The facts that some side knows and that differ between sides.

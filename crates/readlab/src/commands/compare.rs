@@ -57,8 +57,8 @@ pub struct CompareArgs {
     /// End with exit code 3 if the whole 95 % interval of a ratio is worse by more than this share
     #[arg(long, value_name = "SHARE", value_parser = options::parse_share)]
     pub fail_over: Option<f64>,
-    /// With --fail-over: do not end with exit code 1 if one side lacks a trial; a failed trial
-    /// still does
+    /// With --fail-over: do not end with exit code 1 if a side lacks a trial, or if a trial of the
+    /// baseline failed; a trial that failed on another side still does
     #[arg(long, requires = "fail_over")]
     pub allow_missing: bool,
     /// Rate from the drive's data sheet, for example 3400MB/s, for machines whose data sheet is not
@@ -118,12 +118,15 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     args.facts.iter().try_for_each(|fact| fact.apply(&mut sides))?;
     let fit = args.fitted_line(&sides)?;
     let measures = args.chosen_measures(&sides);
-    let mut comparison = Comparison::new(sides, &measures, args.stats, args.force)?;
+    let gate = args.fail_over.map(|allowed_share| Gate { allowed_share });
+    let mut comparison = match gate {
+        Some(_) => Comparison::for_gate(sides, &measures, args.stats, args.force)?,
+        None => Comparison::new(sides, &measures, args.stats, args.force)?,
+    };
     comparison.lists_percentiles = args.percentiles;
     if args.datasheet.is_none() && args.fit.is_none() && comparison.sides.len() == 1 {
         comparison.sheet_rows.clear();
     }
-    let gate = args.fail_over.map(|allowed_share| Gate { allowed_share });
     let worse = gate.map(|gate| gate.worse_sentences(&comparison)).transpose()?;
     let (fit, last) = (fit.as_ref(), comparison.sides.last().context("nothing is compared")?);
     let shown =
@@ -146,6 +149,9 @@ fn print_gate_verdict(comparison: &Comparison, worse: Option<&[String]>, allow_m
     }
     worse.iter().for_each(|line| notice::show(format!("worse: {line}")));
     missing.iter().for_each(|line| notice::show(format!("not judged: {line}")));
+    if missing.is_empty() && !Gate::judges_any(comparison) {
+        notice::show("nothing was judged: no ratio has an interval");
+    }
     match (worse.is_empty(), missing.is_empty()) {
         (false, _) => EXIT_WORSE,
         (true, false) => EXIT_TRIAL_FAILED,
