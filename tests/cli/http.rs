@@ -1,12 +1,17 @@
 //! Tests of targets over HTTP: files that readlab serves, other servers, and servers that break
 //! their promises.
 
-use crate::home::{Export, Home, Trials, items};
+use crate::home::{Export, Home, QUICK, Trials, items};
 use crate::machine::on_path;
+use crate::processes::{happens_in_time, send};
 use crate::scripted_server::{Request, Server, TEXT, good, raw, sized};
+use readlab_record::{EndReason, Outcome};
+use rustix::process::Signal;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const HTTP_METHOD: &str = "--method rust/http/scalar";
 
@@ -241,5 +246,55 @@ mod ring2 {
         let (home, server) = (Home::new(), Server::new(|_| None));
         home.race(server.url(), HTTP_METHOD).refuses("no answer within 10s").tells(&server.url());
         assert!(home.runs().is_empty(), "no run was begun");
+    }
+
+    /// A correct server that answers these HEADs, counted from 0, with an error.
+    fn server_overloaded_at(heads: Range<usize>) -> Server {
+        let count = AtomicUsize::new(0);
+        Server::new(move |it| match it.verb.as_str() {
+            "HEAD" if heads.contains(&count.fetch_add(1, Ordering::SeqCst)) => {
+                answer_without_body("503 Slow Down")
+            }
+            _ => sized(it),
+        })
+    }
+
+    #[test]
+    fn a_server_without_an_answer_is_asked_again_and_then_fails_one_trial() {
+        let json = race(&server_overloaded_at(4..6)).exits(0);
+        assert_eq!(json["end"]["reason"], "settled", "{json}");
+        json.measured("rust/http/scalar", "unknown");
+
+        let json = race(&server_overloaded_at(4..9));
+        assert_eq!(json["end"]["reason"], "settled", "{json}");
+        let failed = json.trials().iter().filter(|it| it["outcome"] == "failed");
+        let reasons: Vec<&str> = failed.map(|it| it["reason"].as_str().unwrap()).collect();
+        let [why] = &reasons[..] else { panic!("{reasons:?}") };
+        assert!(why.contains("it is not known whether") && why.ends_with("503 Slow Down"), "{why}");
+    }
+
+    #[test]
+    fn a_race_stopped_while_the_server_is_asked_for_its_version_can_be_resumed() {
+        let (heads, is_silent) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
+        let (count, silence) = (Arc::clone(&heads), Arc::clone(&is_silent));
+        let server = Server::new(move |it| {
+            let is_late = it.verb == "HEAD" && count.fetch_add(1, Ordering::SeqCst) >= 5;
+            if is_late && silence.load(Ordering::SeqCst) { None } else { sized(it) }
+        });
+        let home = Home::new();
+        let mut lab = home.start(format!("race {} {HTTP_METHOD} {QUICK} --output run", server.url()));
+        assert!(happens_in_time(|| heads.load(Ordering::SeqCst) > 5));
+        send(lab.id(), Signal::INT);
+        assert_eq!(lab.wait().unwrap().code(), Some(130));
+        let stopped = home.record("run");
+        assert!(matches!(stopped.end, Some((EndReason::Interrupted, _))), "{:?}", stopped.end);
+        for trial in &stopped.trials {
+            let is_blamed = matches!(trial.outcome, Some(Outcome::Refused { .. } | Outcome::Failed { .. }));
+            assert!(!is_blamed, "{}: {:?}", trial.trial.id, trial.outcome);
+        }
+        is_silent.store(false, Ordering::SeqCst);
+        home.readlab("race --resume run --quiet").exits(0);
+        let whole = home.record("run");
+        assert!(matches!(whole.end, Some((EndReason::Settled, _))), "{:?}", whole.end);
     }
 }

@@ -79,7 +79,8 @@ pub enum CacheControl {
 pub struct TargetState {
     /// Pages that are resident, or why that is not known.
     pub residency: Result<ResidencyProof, String>,
-    /// How the target changed since its expected answer was found; `None` if it did not.
+    /// How the target's files changed since its expected answer was found; `None` if they did not, or
+    /// behind a foreign server.
     pub change: Option<String>,
 }
 
@@ -171,13 +172,13 @@ impl MeasuredTarget<'_> {
         cache.residency().map_err(|error| error.to_string())
     }
 
-    /// The resident pages now and how the target changed; many files are visited once each.
+    /// The resident pages now and how the target's files changed; many files are visited once each.
     pub fn observe(&self) -> TargetState {
         match &self.cache_control {
             CacheControl::Tree { cache, .. } => cache.observe(),
             CacheControl::Names { cache } => cache.observe(),
             CacheControl::File { .. } | CacheControl::Unknown { .. } | CacheControl::Web => {
-                TargetState { change: self.change_since_answer(), residency: self.residency() }
+                TargetState { change: self.file_change_since_answer(), residency: self.residency() }
             }
         }
     }
@@ -221,16 +222,16 @@ impl MeasuredTarget<'_> {
         }
     }
 
-    /// How the target changed since its expected answer was found; `None` if it did not. A target
-    /// that can no longer be examined counts as changed.
-    pub fn change_since_answer(&self) -> Option<String> {
+    /// How the target's files changed since its expected answer was found; `None` if they did not, or
+    /// behind a foreign server. A file that can no longer be examined counts as changed.
+    pub fn file_change_since_answer(&self) -> Option<String> {
         if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.tree_target.tree()) {
             return tree.change();
         }
         let path: &Path = match &self.target.place {
             Place::File(path) | Place::Served { file: path, .. } => path,
             Place::Blocks(blocks) => blocks.file(),
-            Place::Web(remote) => return remote.change(),
+            Place::Web(_) => return None,
             Place::Tree(tree) => return tree.change(),
         };
         let identity = self.cache_control.identity()?;

@@ -247,7 +247,7 @@ impl<'a> ProcessSampler<'a> {
             return self.trials.check_unchanged_after_turn(trial.index, is_taken).map(|()| None);
         }
         let TargetState { residency: resident, change } = self.trials.target_of(trial.index).observe();
-        self.trials.end_run_if_changed(trial.index, change)?;
+        self.trials.check_unchanged(trial.index, change)?;
         Ok(self.notes.value_or_note("resident_after", resident))
     }
 

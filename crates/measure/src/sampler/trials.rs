@@ -13,7 +13,7 @@ use crate::memory_bound::{MemoryControl, ReaderGroups};
 use crate::next_layer::{LayerBytes, NextLayer, count_difference};
 use crate::plan::Plan;
 use crate::residency::{ResidencyMeans, ResidencyProof};
-use crate::target::{CacheControl, MeasuredTarget};
+use crate::target::MeasuredTarget;
 use readlab_catalog::roster::Warmup;
 use readlab_corpus::archive::PackedFile;
 use readlab_corpus::line_ends::OtherLineEnds;
@@ -29,6 +29,8 @@ use readlab_roster::discovery::Contenders;
 use readlab_roster::session::{LaunchedSession, START_TIMEOUT, Session, SessionError, Turn};
 use readlab_system::block_device::busy_ns;
 use readlab_system::program::CommandLineAdditions;
+use readlab_targets::target::http::HttpError;
+use readlab_targets::target::web::RemoteTarget;
 use readlab_targets::target::{Place, dictionary};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -59,6 +61,9 @@ const SLOW_DEVICE_BYTES_PER_S: u64 = 4_000_000;
 
 /// The longest time for a slow device by which a time limit is extended.
 const SLOW_DEVICE_TIME_MAX: Duration = Duration::from_secs(3600);
+
+/// How long a server that does not answer is asked for the version of its content.
+const VERSION_RETRY_TIME: Duration = Duration::from_secs(30);
 
 /// The rules of time limits, for the reason of a failure.
 const READER_RULE: &str = "a turn may take 10 s (30 s under a bound on memory) and 40 times the reading for the \
@@ -502,7 +507,7 @@ impl<'a> Trials<'a> {
     ) -> Result<(), SampleError> {
         let target = self.target_of(trial);
         if is_taken || target.target.file().is_some() {
-            self.end_run_if_changed(trial, target.change_since_answer())
+            self.check_unchanged(trial, target.file_change_since_answer())
         } else {
             Ok(())
         }
@@ -511,8 +516,9 @@ impl<'a> Trials<'a> {
     /// How the first changed target of this machine changed, with the target's name; `None` if none
     /// changed. Servers are not asked, because a command may have ended them.
     pub(super) fn describe_first_change(&self) -> Option<String> {
-        let mut files = self.targets.iter().filter(|it| !matches!(it.cache_control, CacheControl::Web));
-        files.find_map(|it| Some(format!("{} {}", it.target.facts.path, it.change_since_answer()?)))
+        self.targets
+            .iter()
+            .find_map(|it| Some(format!("{} {}", it.target.facts.path, it.file_change_since_answer()?)))
     }
 
     /// Takes the description of the change that ended the run; `None` if no change did, or if it
@@ -521,12 +527,17 @@ impl<'a> Trials<'a> {
         self.run_ending_change.take()
     }
 
-    /// Returns an error that ends the run if `change` describes a change of the trial's target.
-    pub(super) fn end_run_if_changed(
+    /// Returns an error that ends the run if the trial's target has changed: its files by
+    /// `file_change`, or the content of its foreign server, which is asked.
+    pub(super) fn check_unchanged(
         &self,
         trial: TrialIndex,
-        change: Option<String>,
+        file_change: Option<String>,
     ) -> Result<(), SampleError> {
+        let change = match &self.target_of(trial).target.place {
+            Place::Web(remote) => self.server_change(trial, remote)?,
+            _ => file_change,
+        };
         let Some(change) = change else { return Ok(()) };
         let id = &self.trial(trial).id;
         // Readers of a roster open their target read-only; a user's command may write to it.
@@ -539,6 +550,19 @@ impl<'a> Trials<'a> {
         let _ = self.run_ending_change.set(reason.clone());
         let refused = Outcome::Refused { reason };
         Err(TrialEnd::Both(refused, EndReason::TargetChanged).into())
+    }
+
+    /// How the content of a foreign server changed. If the server does not say so, only the trial
+    /// fails: the next one may find the server as it was.
+    fn server_change(&self, trial: TrialIndex, remote: &RemoteTarget) -> Result<Option<String>, TrialEnd> {
+        let retry_time = self.clock.wait_limit(VERSION_RETRY_TIME, Duration::ZERO);
+        remote.change(retry_time).map_err(|error| match error {
+            HttpError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
+            error => {
+                let path = &self.facts(trial).path;
+                TrialEnd::failed(format!("after its reading it is not known whether {path} changed: {error}"))
+            }
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! URLs and objects on another server as targets: their facts, and whether the content has changed.
 
-use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck};
+use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck, pause};
 use super::places::FilePlaces;
 use super::s3::PresignError;
 use super::source::{ReadRequest, Source, secret_url_request};
@@ -11,11 +11,15 @@ use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Environment variables that make curl, OpenSSL and AWS's tools trust the certificates in a file.
 const COMMAND_CACERT_VARIABLES: [&str; 3] = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_CA_BUNDLE"];
 
 const REDIRECTS_MAX: u32 = 10;
+
+/// The pause before the first repetition of a request that failed. Later pauses double.
+const FIRST_RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 /// The header fields that distinguish versions of a URL's content; `None` if the server does not
 /// send the field.
@@ -145,12 +149,19 @@ impl RemoteTarget {
     }
 
     /// How the content has changed; `None` if it has not changed, or if the server does not report
-    /// versions.
-    pub fn change(&self) -> Option<String> {
-        let before = self.version.as_ref()?;
-        match self.ask(RequestVerb::Head, &|| Ok(())) {
-            Ok(response) => before.change(&ContentVersion::from_head(&response)),
-            Err(error) => Some(format!("can no longer be reached: {error}")),
+    /// versions. A request that fails is repeated for this time, because a server may be overloaded
+    /// for a moment.
+    pub fn change(&self, retry_time: Duration) -> Result<Option<String>, HttpError> {
+        let Some(before) = &self.version else { return Ok(None) };
+        let (begun, mut next_pause) = (Instant::now(), FIRST_RETRY_PAUSE);
+        loop {
+            match self.ask(RequestVerb::Head, &|| Ok(())) {
+                Ok(response) => return Ok(before.change(&ContentVersion::from_head(&response))),
+                Err(HttpError::Interrupted) => return Err(HttpError::Interrupted),
+                Err(error) if begun.elapsed() + next_pause > retry_time => return Err(error),
+                Err(_) => pause(next_pause)?,
+            }
+            next_pause *= 2;
         }
     }
 
@@ -276,5 +287,42 @@ mod tests {
         let version = ContentVersion { etag: Some("a".into()), ..ContentVersion::default() };
         assert!(cautions(Some(&version))[0].contains(CACHE_UNKNOWN_WORDS));
         assert_eq!(cautions(None).len(), 2);
+    }
+
+    mod ring2 {
+        use super::*;
+        use std::io::{Read, Write};
+        use std::net::{Ipv4Addr, TcpListener};
+
+        /// A target whose server gives each of these answers once, and then refuses connections.
+        fn target_with_answers(answers: [&'static str; 2]) -> RemoteTarget {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let url = format!("http://{}/f", listener.local_addr().unwrap());
+            std::thread::spawn(move || {
+                for answer in answers {
+                    let (mut client, _) = listener.accept().unwrap();
+                    let _ = client.read(&mut [0; 4096]);
+                    let _ = client.write_all(answer.as_bytes());
+                }
+            });
+            let source = Source::Url(url.parse().unwrap());
+            let version = ContentVersion { etag: Some("\"a\"".to_owned()), ..ContentVersion::default() };
+            RemoteTarget { version: Some(version), ..RemoteTarget::new(source, &ServerOptions::default()) }
+        }
+
+        const OVERLOADED: &str = "HTTP/1.1 503 Slow Down\r\n\r\n";
+
+        #[test]
+        fn a_server_that_gives_no_version_is_asked_again_and_is_no_change() {
+            let retry_time = FIRST_RETRY_PAUSE + FIRST_RETRY_PAUSE / 2;
+            let change = |answers| target_with_answers(answers).change(retry_time);
+            let same = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\n\r\n";
+            assert_eq!(change([OVERLOADED, same]).unwrap(), None);
+            let other = "HTTP/1.1 200 OK\r\nETag: \"b\"\r\n\r\n";
+            assert_eq!(change([OVERLOADED, other]).unwrap().unwrap(), "changed its ETag from \"a\" to \"b\"");
+            assert!(matches!(change([OVERLOADED; 2]), Err(HttpError::Status { code: 503, .. })));
+            let unknown = RemoteTarget { version: None, ..target_with_answers([OVERLOADED; 2]) };
+            assert_eq!(unknown.change(Duration::ZERO).unwrap(), None, "nothing is asked");
+        }
     }
 }

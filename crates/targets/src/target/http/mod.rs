@@ -24,11 +24,13 @@ use super::url::Url;
 use body::{Body, parse_framing};
 use connection::{Connection, TimedPart};
 pub use error::{CertificateFault, HttpError, RedirectUrl};
+use readlab_system::interrupt;
 use rustls::ClientConfig;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 pub use trust::{Trust, TrustError};
 
 /// Longest time without a byte from the server.
@@ -196,6 +198,19 @@ fn read_line(wire: &mut impl BufRead) -> Result<String, HttpError> {
     };
     let line = line.strip_suffix(b"\n").ok_or(HttpError::Garbled("its head has no end"))?;
     Ok(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned())
+}
+
+/// Waits between two requests; an error as soon as the user requests a stop.
+pub(super) fn pause(time: Duration) -> Result<(), HttpError> {
+    let begun = Instant::now();
+    while !interrupt::is_stop_requested() {
+        let left = time.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return Ok(());
+        }
+        thread::sleep(left.min(INTERRUPT_CHECK_INTERVAL));
+    }
+    Err(HttpError::Interrupted)
 }
 
 fn find_field<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
