@@ -6,7 +6,7 @@ use super::real_servers::{RealServer, SKIPPED_CODE};
 use crate::home::{Home, ProgramOutput, QUICK, READLAB, Trials, Words, items};
 use crate::machine::skip;
 use crate::repository;
-use crate::scripted_server::TEXT;
+use crate::scripted_server::{Server, TEXT, raw};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
@@ -115,6 +115,19 @@ fn an_object_that_cannot_be_read_is_refused_before_anything_is_measured() {
     }
     it.home.readlab(["race", object]).refuses("AWS_ACCESS_KEY_ID");
     assert!(it.home.runs().is_empty(), "no run was begun");
+}
+
+#[test]
+fn a_bucket_in_another_region_is_refused_with_that_region() {
+    let home = Home::new();
+    for head in ["301 Moved Permanently", "307 Temporary Redirect\r\nLocation: http://elsewhere.invalid/o"] {
+        let answer =
+            format!("HTTP/1.1 {head}\r\nx-amz-bucket-region: eu-west-9\r\nContent-Length: 0\r\n\r\n");
+        let store = Server::new(move |_| raw(&answer));
+        let words = format!("--no-sign-request --endpoint {}", store.url());
+        let why = "s3://bucket/key: the bucket is in eu-west-9: set AWS_REGION=eu-west-9\n";
+        home.race("s3://bucket/key", words).refuses(why);
+    }
 }
 
 /// The method of each contender with which its users begin.

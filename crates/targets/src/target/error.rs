@@ -32,6 +32,8 @@ pub enum TargetError {
         "{name}: the server redirects it to itself more than {redirects} times: its redirects lead in a circle"
     )]
     RedirectLoop { name: String, redirects: u32 },
+    #[error("{name}: the bucket is in {region}: set AWS_REGION={region}")]
+    OtherRegion { name: String, region: String },
     #[error("{name}: {cause}")]
     Web { name: String, cause: HttpError },
 }

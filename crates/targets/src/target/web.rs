@@ -3,6 +3,7 @@
 use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck, pause};
 use super::places::FilePlaces;
 use super::s3::PresignError;
+use super::s3::config::is_region;
 use super::source::{ReadRequest, Source, secret_url_request};
 use super::{Place, Target, TargetError};
 use readlab_model::target::{CACHE_UNKNOWN_WORDS, Http, ServerOptions, TargetFacts, TargetKind};
@@ -105,8 +106,11 @@ impl RemoteTarget {
 
     fn target_error(&self, cause: HttpError) -> TargetError {
         let name = self.source.to_string();
+        if let Some(region) = self.other_region(&cause) {
+            return TargetError::OtherRegion { name, region };
+        }
         match (cause, &self.source) {
-            (HttpError::Redirect { code, to }, Source::Url(url)) => {
+            (HttpError::Redirect { code, to, .. }, Source::Url(url)) => {
                 let to = url
                     .resolve(to.exact_url())
                     .map_or_else(|| to.exact_url().to_owned(), |to| to.exact_text().to_owned());
@@ -114,6 +118,13 @@ impl RemoteTarget {
             }
             (cause, _) => TargetError::Web { name, cause },
         }
+    }
+
+    /// The region of the object's bucket, if the store names another region than that of the requests.
+    fn other_region(&self, cause: &HttpError) -> Option<String> {
+        let Source::Object(object) = &self.source else { return None };
+        let region = cause.bucket_region().filter(|region| !region.is_empty() && is_region(region))?;
+        (region != object.store.region).then(|| region.to_owned())
     }
 
     /// The URL to which the server redirects; `None` if it is on another server, or if an object was
@@ -255,7 +266,10 @@ fn cautions(version: Option<&ContentVersion>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::s3::Store;
+    use super::super::source::StoredObject;
     use super::*;
+    use readlab_model::target::BucketStyle;
 
     #[test]
     fn a_change_names_the_field_that_changed() {
@@ -287,6 +301,27 @@ mod tests {
         let version = ContentVersion { etag: Some("a".into()), ..ContentVersion::default() };
         assert!(cautions(Some(&version))[0].contains(CACHE_UNKNOWN_WORDS));
         assert_eq!(cautions(None).len(), 2);
+    }
+
+    #[test]
+    fn a_bucket_in_another_region_is_refused_with_that_region() {
+        let store = Store {
+            endpoint: "http://127.0.0.1:9000".parse().unwrap(),
+            region: "us-east-1".to_owned(),
+            style: BucketStyle::Path,
+            credentials: None,
+        };
+        let object = StoredObject { store, name: "s3://bucket/key".parse().unwrap() };
+        let remote = RemoteTarget::new(Source::Object(Box::new(object)), &ServerOptions::default());
+        let refusal = |region: &str| {
+            let (reason, bucket_region) = ("Moved Permanently".to_owned(), Some(region.to_owned()));
+            remote.target_error(HttpError::Status { code: 301, reason, bucket_region }).to_string()
+        };
+        let named = "s3://bucket/key: the bucket is in eu-west-1: set AWS_REGION=eu-west-1";
+        assert_eq!(refusal("eu-west-1"), named);
+        for no_help in ["us-east-1", "", "$(reboot)", "a\u{1b}b"] {
+            assert_eq!(refusal(no_help), "s3://bucket/key: the server answers 301 Moved Permanently");
+        }
     }
 
     mod ring2 {

@@ -28,9 +28,14 @@ pub enum HttpError {
     #[error("the field {0} of the request has a control character")]
     Field(String),
     #[error("the server answers {code}{}", .reason.is_empty().then(String::new).unwrap_or_else(|| format!(" {}", .reason)))]
-    Status { code: u16, reason: String },
+    Status {
+        code: u16,
+        reason: String,
+        /// The region that a store of objects names.
+        bucket_region: Option<String>,
+    },
     #[error("the server answers {code} with a redirect, which is not followed: name {to} instead")]
-    Redirect { code: u16, to: RedirectUrl },
+    Redirect { code: u16, to: RedirectUrl, bucket_region: Option<String> },
     #[error("the server sends the content encoding {0}, although none was accepted")]
     Encoded(String),
     #[error("not an answer in HTTP/1: {0}")]
@@ -138,6 +143,16 @@ impl From<rustls::Error> for HttpError {
 }
 
 impl HttpError {
+    /// The region of the bucket, if a store of objects names it instead of sending an object.
+    pub fn bucket_region(&self) -> Option<&str> {
+        match self {
+            HttpError::Status { bucket_region, .. } | HttpError::Redirect { bucket_region, .. } => {
+                bucket_region.as_deref()
+            }
+            _ => None,
+        }
+    }
+
     /// Extracts the error of this client or of TLS from an I/O error, or else keeps the system's
     /// error.
     pub(super) fn from_io(error: io::Error) -> HttpError {

@@ -148,12 +148,14 @@ fn request_head(verb: RequestVerb, url: &Url, fields: &[(&str, &str)]) -> Result
 
 impl ResponseHead {
     fn accepted_fields(self) -> Result<Vec<(String, String)>, HttpError> {
+        let bucket_region = find_field(&self.fields, "x-amz-bucket-region").map(str::to_owned);
         match (self.code, find_field(&self.fields, "location")) {
             (200, _) => self.unencoded_fields(),
             (code @ 300..=399, Some(to)) => {
-                Err(HttpError::Redirect { code, to: RedirectUrl { exact_url: to.to_owned() } })
+                let to = RedirectUrl { exact_url: to.to_owned() };
+                Err(HttpError::Redirect { code, to, bucket_region })
             }
-            (code, _) => Err(HttpError::Status { code, reason: self.reason }),
+            (code, _) => Err(HttpError::Status { code, reason: self.reason, bucket_region }),
         }
     }
 

@@ -90,8 +90,7 @@ impl Settings<'_> {
         let variable = self.variable("AWS_REGION").or_else(|| self.variable("AWS_DEFAULT_REGION"));
         let region = variable.or_else(|| self.profile.value("region").map(str::to_owned));
         let region = region.unwrap_or_else(|| "us-east-1".to_owned());
-        let is_region = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if region.bytes().all(is_region) {
+        if is_region(&region) {
             Ok(region)
         } else {
             Err(ConfigError::InvalidValue { setting: "region", value: region })
@@ -253,6 +252,11 @@ fn key_pair(
         (None, None) => Ok(None),
         _ => Err(ConfigError::IncompleteKey(place())),
     }
+}
+
+/// True if a text can be the name of a region.
+pub fn is_region(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
 fn is_true(value: &str) -> bool {
