@@ -15,7 +15,7 @@ use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
 use readlab_suite::Suite;
 use readlab_system::terminal::notice;
 use readlab_targets::target::places::PlacesRequest;
-use readlab_targets::target::url;
+use readlab_targets::target::source::is_remote;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -123,10 +123,10 @@ impl SuiteArgs {
     }
 }
 
-/// The targets for one word of the user: the file or URL itself; the file over HTTP, if the suite
-/// reads over HTTP; and its blocks, if the suite reads blocks.
+/// The targets for one word of the user: the file, URL or object itself; the file over HTTP, if the
+/// suite reads over HTTP; and its blocks, if the suite reads blocks.
 fn user_target_specs(suite: &Suite, word: &Path, seed: u64) -> TargetSpecs {
-    let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
+    let served = suite.reads_over_http() && !is_remote(word);
     let overs = [Some(Transport::File), served.then_some(Transport::Http)];
     let whole = overs.into_iter().flatten().map(|over| TargetSpec::plain(word, over));
     whole.chain(blocks_target(suite, word, seed)).collect()
@@ -140,4 +140,22 @@ fn blocks_target(suite: &Suite, file: &Path, seed: u64) -> Option<TargetSpec> {
     let (pattern, block_bytes, reads) = (places.pattern, places.block_bytes, places.block_count(file_bytes));
     let request = PlacesRequest { pattern, block_bytes, read_count: reads, seed };
     Some(TargetSpec::plain(file, Transport::File).at_places(request))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target_count(suite: &Suite, word: &str) -> usize {
+        user_target_specs(suite, Path::new(word), 1).len()
+    }
+
+    #[test]
+    fn a_url_or_an_object_is_one_target_and_a_file_is_served_too() {
+        let text = "name = 'x'\nabout = ''\n[[trial]]\ntrial = 'rust/http'\nover = 'http'\n";
+        let suite = Suite::parse(Path::new("x.toml"), text).unwrap();
+        for (word, count) in [("https://h/f", 1), ("s3://bucket/key", 1), ("/f", 2)] {
+            assert_eq!(target_count(&suite, word), count, "{word}");
+        }
+    }
 }
