@@ -147,6 +147,17 @@ fn a_trial_of_an_own_suite_that_does_not_take_part_is_exit_1() {
 }
 
 #[test]
+fn a_trial_of_an_own_suite_without_a_target_of_its_kind_is_exit_1() {
+    let home = home();
+    suite(&home, &["rust/read/scalar"]);
+    let of_folder = "[[trial]]\ntrial = 'rust/read/memchr'\nover = 'tree'\n";
+    home.file("mine.toml", home.read("mine.toml") + of_folder);
+    let said = home.readlab(format!("suite mine.toml f.txt --quiet {QUICK}"));
+    let why = "trial 'rust/read/memchr' of the suite did not take part: no target is a folder or a list";
+    assert_reported(&said, 1, &[why]);
+}
+
+#[test]
 fn a_run_without_a_measurement_exits_with_2_and_the_first_reason() {
     let home = home();
     suite(&home, &[MISSING_COMMAND]);

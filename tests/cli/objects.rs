@@ -171,6 +171,20 @@ mod ring2 {
     }
 
     #[test]
+    fn a_trial_of_an_own_suite_reads_a_file_as_an_object() {
+        let home = Home::with_file("f.txt", TEXT);
+        let suite = "name = 'mine'\nabout = ''\nstate = 'warm'\n\
+                     [[trial]]\ntrial = 'rust/read/scalar'\n\
+                     [[trial]]\ntrial = 'rust/http/scalar'\nover = 's3'\n";
+        home.file("mine.toml", suite);
+        let said = home.readlab(format!("suite mine.toml f.txt {QUICK} --quiet --export-json -")).exits(0);
+        let json = said.json();
+        for (id, over) in [("rust/read/scalar", "file"), ("rust/http/scalar", "s3")] {
+            assert_eq!(json.measured(id, "warm")["over"], over);
+        }
+    }
+
+    #[test]
     fn a_bucket_is_in_the_name_of_the_host_where_the_profile_says_so() {
         let Some(it) = ForeignStore::start() else { return };
         let race = |style: &str, endpoint: &str| {

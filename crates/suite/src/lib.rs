@@ -291,8 +291,9 @@ impl Suite {
         }
     }
 
-    pub fn reads_over_http(&self) -> bool {
-        self.entries.iter().any(|entry| entry.over == Transport::Http)
+    /// The transports over which trials read a file from a server.
+    pub fn server_transports(&self) -> BTreeSet<Transport> {
+        self.entries.iter().map(|entry| entry.over).filter(|over| over.has_server()).collect()
     }
 
     /// The blocks that trials read; `None` if no trial reads blocks.

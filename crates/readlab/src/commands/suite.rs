@@ -115,21 +115,28 @@ impl SuiteArgs {
         let made = readlab_corpus::make_forms(&readlab_corpus::default_folder()?, recipe, &suite.forms())?;
         let mut specs: TargetSpecs =
             made.iter().map(|(form, corpus)| TargetSpec::file_in_form(*form, &corpus.path)).collect();
-        if suite.reads_over_http() {
-            specs.extend(made.first().map(|(_, plain)| TargetSpec::plain(&plain.path, Transport::Http)));
+        if let Some((_, plain)) = made.first() {
+            specs.extend(served_targets(suite, &plain.path));
+            specs.extend(blocks_target(suite, &plain.path, seed));
         }
-        specs.extend(made.first().and_then(|(_, plain)| blocks_target(suite, &plain.path, seed)));
         Ok(specs)
     }
 }
 
-/// The targets for one word of the user: the file, URL or object itself; the file over HTTP, if the
-/// suite reads over HTTP; and its blocks, if the suite reads blocks.
+/// The targets for one word of the user: the file, URL or object itself; the file from readlab's own
+/// server, if trials of the suite read from servers; and its blocks, if the suite reads blocks.
 fn user_target_specs(suite: &Suite, word: &Path, seed: u64) -> TargetSpecs {
-    let served = suite.reads_over_http() && !is_remote(word);
-    let overs = [Some(Transport::File), served.then_some(Transport::Http)];
-    let whole = overs.into_iter().flatten().map(|over| TargetSpec::plain(word, over));
-    whole.chain(blocks_target(suite, word, seed)).collect()
+    let mut specs = vec![TargetSpec::plain(word, Transport::File)];
+    if !is_remote(word) {
+        specs.extend(served_targets(suite, word));
+    }
+    specs.extend(blocks_target(suite, word, seed));
+    specs
+}
+
+/// A file over each transport by which trials of the suite read from a server.
+fn served_targets(suite: &Suite, file: &Path) -> impl Iterator<Item = TargetSpec> {
+    suite.server_transports().into_iter().map(move |over| TargetSpec::plain(file, over))
 }
 
 /// The blocks of a file that the suite reads; `None` if it reads none, or if the file does not
@@ -146,16 +153,15 @@ fn blocks_target(suite: &Suite, file: &Path, seed: u64) -> Option<TargetSpec> {
 mod tests {
     use super::*;
 
-    fn target_count(suite: &Suite, word: &str) -> usize {
-        user_target_specs(suite, Path::new(word), 1).len()
-    }
-
     #[test]
     fn a_url_or_an_object_is_one_target_and_a_file_is_served_too() {
-        let text = "name = 'x'\nabout = ''\n[[trial]]\ntrial = 'rust/http'\nover = 'http'\n";
-        let suite = Suite::parse(Path::new("x.toml"), text).unwrap();
-        for (word, count) in [("https://h/f", 1), ("s3://bucket/key", 1), ("/f", 2)] {
-            assert_eq!(target_count(&suite, word), count, "{word}");
+        let trial = |over: &str| format!("[[trial]]\ntrial = 'rust/http'\nover = '{over}'\n");
+        for (trials, served) in [(trial("http"), 1), (trial("s3"), 1), (trial("http") + &trial("s3"), 2)] {
+            let suite = Suite::parse(Path::new("x.toml"), &format!("name = 'x'\nabout = ''\n{trials}"));
+            let suite = suite.unwrap();
+            for (word, count) in [("https://h/f", 1), ("s3://bucket/key", 1), ("/f", 1 + served)] {
+                assert_eq!(user_target_specs(&suite, Path::new(word), 1).len(), count, "{word}: {trials}");
+            }
         }
     }
 }

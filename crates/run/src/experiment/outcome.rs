@@ -179,7 +179,7 @@ fn why_absent(requested: &RequestedName, record: &Record) -> Option<String> {
     };
     match of_trial.or_else(of_contender) {
         Some(reason) => Some(reason),
-        // The trials are for other targets, or the user's options exclude them.
+        // The contender reads other targets, or the user's options exclude the trial.
         None if matches!(requested, RequestedName::Trial(_) | RequestedName::Contender(_))
             && trials.is_empty() =>
         {

@@ -264,7 +264,8 @@ impl Planner<'_> {
     fn add_trials(&mut self) -> Result<(), PlanError> {
         let (contenders, selection) = (self.contenders, self.selection);
         let specs = if selection.globs.is_empty() {
-            selection.entry_specs().collect::<Result<Vec<_>, _>>()?
+            let named = selection.entry_specs().chain(selection.specs_without_target());
+            named.collect::<Result<Vec<_>, _>>()?
         } else {
             self.matching_specs()?
         };
@@ -451,6 +452,10 @@ impl Planner<'_> {
         work: Work,
         readable: Option<&ReadableTarget>,
     ) -> Result<ResolvedTrial, ResolveError> {
+        // The contenders of other transports are not started.
+        if !self.selection.transports().contains(&spec.form.over) {
+            return Err(ResolveError::Unavailable(no_target_words(spec.form.over).to_owned()));
+        }
         if self.contenders.contender(&spec.id.method.contender).is_none() {
             return Err(ResolveError::NoContender(spec.id.method.contender.clone()));
         }
@@ -499,6 +504,17 @@ impl Planner<'_> {
             }
             _ => Ok(readable),
         }
+    }
+}
+
+/// Why no target can be read over this transport in a run without such a target.
+fn no_target_words(over: Transport) -> &'static str {
+    match over {
+        Transport::File => "it reads files, and no target is one",
+        Transport::Http => "no target is read over http",
+        Transport::S3 => "no target is read over s3",
+        Transport::Tree => "no target is a folder or a list",
+        Transport::Places => "no target is a file whose places are picked (by `places` of the suite)",
     }
 }
 
@@ -592,5 +608,35 @@ fn report_bypass_if_only_warm(plan: &mut Plan, trial: Trial) {
     if !plan.states.contains(&CacheState::Cold) {
         let reason = "reads past the page cache: judged among the cold".to_owned();
         plan.absent_trials.push((trial, Outcome::Unavailable { reason }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_measure::plan::testing::{WARM, rules_for_readings};
+
+    #[test]
+    fn a_trial_of_a_users_suite_without_a_target_of_its_transport_is_reported() {
+        let entry = |trial: &str, over, named_by| SuiteEntry {
+            trial: trial.to_owned(),
+            over,
+            named_by,
+            ..SuiteEntry::default()
+        };
+        let selection = TrialSelection {
+            entries: vec![
+                entry("mine/object", Transport::S3, NamedBy::User),
+                entry("other/url", Transport::Http, NamedBy::Suite),
+            ],
+            readable: ReadableTarget::single_file(Work::Newlines),
+            reports_unreadable: true,
+            ..TrialSelection::default()
+        };
+        let planned = plan(&Contenders::default(), &selection, &[WARM], rules_for_readings(1)).unwrap();
+        let absent = planned.absent_trials.iter();
+        let absent: Vec<_> =
+            absent.map(|(trial, outcome)| (trial.id.to_string(), outcome.reason())).collect();
+        assert_eq!(absent, [("mine/object".to_owned(), Some("no target is read over s3"))]);
     }
 }

@@ -8,7 +8,7 @@ use readlab_model::target::TargetIndex;
 use readlab_model::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
 use readlab_roster::discovery::Contenders;
-use readlab_suite::SuiteEntry;
+use readlab_suite::{NamedBy, SuiteEntry};
 use readlab_targets::target::tree::WalkDifference;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -175,6 +175,18 @@ impl TrialSelection {
         self.entries
             .iter()
             .filter(move |entry| transports.contains(&entry.over))
+            .map(|entry| self.spec_of(entry))
+    }
+
+    /// The trials of a user's suite whose transport no target has. They are reported with the reason.
+    pub(super) fn specs_without_target(&self) -> impl Iterator<Item = Result<TrialSpec, TrialError>> {
+        let transports = self.transports();
+        let is_reported = self.reports_unreadable;
+        let is_named = |entry: &&SuiteEntry| entry.named_by == NamedBy::User && !entry.is_added_control;
+        self.entries
+            .iter()
+            .filter(is_named)
+            .filter(move |entry| is_reported && !transports.contains(&entry.over))
             .map(|entry| self.spec_of(entry))
     }
 
