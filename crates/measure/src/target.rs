@@ -79,8 +79,8 @@ pub enum CacheControl {
 pub struct TargetState {
     /// Pages that are resident, or why that is not known.
     pub residency: Result<ResidencyProof, String>,
-    /// How the target's files changed since its expected answer was found; `None` if they did not, or
-    /// behind a foreign server.
+    /// How the target's files changed since its expected answer was found; `None` if they did not,
+    /// or behind a foreign server.
     pub change: Option<String>,
 }
 
@@ -172,7 +172,8 @@ impl MeasuredTarget<'_> {
         cache.residency().map_err(|error| error.to_string())
     }
 
-    /// The resident pages now and how the target's files changed; many files are visited once each.
+    /// The resident pages now and how the target's files changed; many files are visited once
+    /// each.
     pub fn observe(&self) -> TargetState {
         match &self.cache_control {
             CacheControl::Tree { cache, .. } => cache.observe(),
@@ -222,8 +223,8 @@ impl MeasuredTarget<'_> {
         }
     }
 
-    /// How the target's files changed since its expected answer was found; `None` if they did not, or
-    /// behind a foreign server. A file that can no longer be examined counts as changed.
+    /// How the target's files changed since its expected answer was found; `None` if they did not,
+    /// or behind a foreign server. A file that can no longer be examined counts as changed.
     pub fn file_change_since_answer(&self) -> Option<String> {
         if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.tree_target.tree()) {
             return tree.change();

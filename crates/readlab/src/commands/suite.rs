@@ -123,8 +123,8 @@ impl SuiteArgs {
     }
 }
 
-/// The targets for one word of the user: the file, URL or object itself; the file from readlab's own
-/// server, if trials of the suite read from servers; and its blocks, if the suite reads blocks.
+/// The targets for one word of the user: the file, URL or object itself; the file from readlab's
+/// own server, if trials of the suite read from servers; and its blocks, if the suite reads blocks.
 fn user_target_specs(suite: &Suite, word: &Path, seed: u64) -> TargetSpecs {
     let mut specs = vec![TargetSpec::plain(word, Transport::File)];
     if !is_remote(word) {

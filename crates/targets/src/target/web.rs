@@ -120,7 +120,8 @@ impl RemoteTarget {
         }
     }
 
-    /// The region of the object's bucket, if the store names another region than that of the requests.
+    /// The region of the object's bucket, if the store names another region than that of the
+    /// requests.
     fn other_region(&self, cause: &HttpError) -> Option<String> {
         let Source::Object(object) = &self.source else { return None };
         let region = cause.bucket_region().filter(|region| !region.is_empty() && is_region(region))?;

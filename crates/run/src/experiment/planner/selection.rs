@@ -178,7 +178,8 @@ impl TrialSelection {
             .map(|entry| self.spec_of(entry))
     }
 
-    /// The trials of a user's suite whose transport no target has. They are reported with the reason.
+    /// The trials of a user's suite whose transport no target has. They are reported with the
+    /// reason.
     pub(super) fn specs_without_target(&self) -> impl Iterator<Item = Result<TrialSpec, TrialError>> {
         let transports = self.transports();
         let is_reported = self.reports_unreadable;
