@@ -21,10 +21,10 @@ pub(crate) struct NextRound {
     pub(crate) fill: u32,
 }
 
-/// Trials that an interruption ended as `Measured` although they need further readings, because
-/// their state was not closed. A state is closed once a trial of it has counts.
+/// Trials that an interruption or the loss of a rank ended as `Measured` although they need further
+/// readings, because their state was not closed. A state is closed once a trial of it has counts.
 pub fn trials_to_reopen(record: &Record) -> Vec<TrialIndex> {
-    if !matches!(record.end, Some((EndReason::Interrupted, _))) {
+    if !matches!(record.end, Some((EndReason::Interrupted | EndReason::RankLost, _))) {
         return Vec::new();
     }
     let closed = |state| record.trials.iter().any(|it| it.trial.state == state && !it.counts.is_empty());

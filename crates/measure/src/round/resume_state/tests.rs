@@ -71,30 +71,33 @@ fn rounds_and_fills_go_on_with_the_next_number_and_all_contenders_are_started() 
 }
 
 #[test]
-fn a_resumed_run_goes_on_with_the_trials_that_were_interrupted() {
+fn a_resumed_run_goes_on_with_the_trials_that_were_cut_short() {
     let plan = plan_of_six_trials(6);
-    let stop = TrialEnd::Run(EndReason::Interrupted);
-    let before = play(&plan, ScriptedSampler::default().ending_at_turn(4, &[100, 100], stop));
-    let mut record = record_from_lines(&before.lines);
-    assert_eq!(record.trials[TrialIndex::new(4)].outcome, Some(Outcome::Measured));
-    let open = trials_to_reopen(&record);
-    assert_eq!(open, [3, 4, 5].map(TrialIndex::new), "the cold were counted: they are done");
-    assert_eq!(ResumeState::from_record(&record).next_state_and_round(&plan, &open).unwrap().0, WARM);
-    let at = String::new();
-    let resumed = Line::Resumed(Resumption {
-        resumed_at: at,
-        elapsed_ns: 0,
-        state: WARM,
-        round: 2,
-        reopened_trials: open,
-    });
-    record.add(resumed.clone());
-    assert_eq!((record.end, record.trials[TrialIndex::new(4)].outcome.as_ref()), (None, None));
-    let lines = [before.lines, vec![resumed]].concat();
-    let after = play_resumed(&plan, &lines, ScriptedSampler::default());
-    assert_eq!(after.outcomes(), ["measured null", "measured a", "measured b"]);
-    assert_eq!(after.reading_counts()[4], 4);
-    assert!(trials_to_reopen(&record).is_empty(), "a run that was killed has ended no trial");
+    for reason in [EndReason::Interrupted, EndReason::RankLost] {
+        let stop = TrialEnd::Run(reason);
+        let before = play(&plan, ScriptedSampler::default().ending_at_turn(4, &[100, 100], stop));
+        let mut record = record_from_lines(&before.lines);
+        assert_eq!(record.end.map(|(end, _)| end), Some(reason));
+        assert_eq!(record.trials[TrialIndex::new(4)].outcome, Some(Outcome::Measured));
+        let open = trials_to_reopen(&record);
+        assert_eq!(open, [3, 4, 5].map(TrialIndex::new), "the cold were counted: they are done");
+        assert_eq!(ResumeState::from_record(&record).next_state_and_round(&plan, &open).unwrap().0, WARM);
+        let at = String::new();
+        let resumed = Line::Resumed(Resumption {
+            resumed_at: at,
+            elapsed_ns: 0,
+            state: WARM,
+            round: 2,
+            reopened_trials: open,
+        });
+        record.add(resumed.clone());
+        assert_eq!((record.end, record.trials[TrialIndex::new(4)].outcome.as_ref()), (None, None));
+        let lines = [before.lines, vec![resumed]].concat();
+        let after = play_resumed(&plan, &lines, ScriptedSampler::default());
+        assert_eq!(after.outcomes(), ["measured null", "measured a", "measured b"]);
+        assert_eq!(after.reading_counts()[4], 4);
+        assert!(trials_to_reopen(&record).is_empty(), "a run that was killed has ended no trial");
+    }
 }
 
 #[test]
