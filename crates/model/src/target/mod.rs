@@ -306,6 +306,11 @@ impl TargetFacts {
         self.size_bytes.saturating_sub(repeated_bytes).saturating_sub(self.bytes_before_range())
     }
 
+    /// Number of bytes that each of the readers reads.
+    pub fn bytes_of_one_reader(&self) -> u64 {
+        self.size_bytes / u64::from(self.reader_count.unwrap_or(1).max(1))
+    }
+
     /// Number of bytes before the user's range that all readers read together.
     fn bytes_before_range(&self) -> u64 {
         let readers = u64::from(self.reader_count.unwrap_or(1));

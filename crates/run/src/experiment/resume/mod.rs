@@ -293,12 +293,7 @@ impl RepeatedReading<'_> {
                 before.digest.is_none().then(|| self.deadline.uncompared_reading_time(target_count));
             let expected = target.read_once(all.first(), uncompared_time, &self.deadline, self.recorder)?;
             let facts = &target.target.facts;
-            let is_same_content = if before.digest.is_some() {
-                before.digest == facts.digest
-            } else {
-                before.size_bytes == facts.size_bytes
-            };
-            let is_same = is_same_content && before.http() == facts.http();
+            let is_same = has_same_content(before, facts) && before.http() == facts.http();
             ensure!(is_same, "{}: is not what it was before the run was cut short: begin anew", facts.path);
             ensure!(
                 before.dictionary == facts.dictionary,
@@ -335,6 +330,15 @@ impl RepeatedReading<'_> {
         let now = expected.decoded_truth.as_ref().map(|content| &content.digest);
         ensure!(before.is_none() || before == now, "{path}: what comes out is not what it was: begin anew");
         Ok(())
+    }
+}
+
+/// Whether the content of a target is that of the record, whose first target may be of several
+/// readers. Without a digest only the size is known.
+fn has_same_content(before: &TargetFacts, now: &TargetFacts) -> bool {
+    match &before.digest {
+        Some(digest) => now.digest.as_ref() == Some(digest),
+        None => before.bytes_of_one_reader() == now.size_bytes,
     }
 }
 
@@ -431,4 +435,30 @@ fn restart_warning(plan: &ResumePlan, before: &Header) -> Option<Line> {
             "the run was cut short on one machine and resumed on another, or as another: before {was}; since {is}"
         )
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_of_several_readers_that_was_not_read_to_its_end_is_the_same_if_its_file_has_the_same_size() {
+        let of_size = |size_bytes| TargetFacts { size_bytes, ..TargetFacts::default() };
+        for readers in [None, Some(1_u32), Some(3)] {
+            let joint_bytes = 100 * u64::from(readers.unwrap_or(1));
+            let before = TargetFacts { reader_count: readers, ..of_size(joint_bytes) };
+            assert!(has_same_content(&before, &of_size(100)), "{readers:?}");
+            assert!(!has_same_content(&before, &of_size(101)), "{readers:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_with_a_digest_is_the_same_if_it_has_that_digest() {
+        let with_digest =
+            |digest: &str| TargetFacts { digest: Some(digest.to_owned()), ..TargetFacts::default() };
+        assert!(has_same_content(&with_digest("a"), &with_digest("a")));
+        for other in [with_digest("b"), TargetFacts::default()] {
+            assert!(!has_same_content(&with_digest("a"), &other));
+        }
+    }
 }
