@@ -58,14 +58,16 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         return output::resume(RunKind::Suite, record, &args.output);
     }
     let suite = args.chosen_suite()?;
+    let memory_bounds = args.memory.bounds(false)?;
     if suite.is_full && !args.output.quiet {
-        notice::show(format!("--full: {}", LongestRun::of_suite(&suite, &args.sampling)?));
+        let longest = LongestRun::of_suite(&suite, &args.sampling, &memory_bounds)?;
+        notice::show(format!("--full: {longest}"));
     }
     let user = UserOptions {
         targets: args.targets.clone(),
         sampling: args.sampling.clone(),
         selection: args.selection.clone(),
-        memory_bounds: args.memory.bounds(false)?,
+        memory_bounds,
         inspection: args.inspect.clone(),
         server: args.server.server_options(),
         is_quiet: args.output.quiet,

@@ -324,8 +324,9 @@ fn plan_without_bounds(plan: Plan, budget: Budget, reason: &str) -> Plan {
     plan
 }
 
-/// The advised time of a run whose pressed state is read under several bounds.
-fn time_with_bounds(time: Nanos, states: usize, bounds: usize) -> Nanos {
+/// The advised time of a run with this number of states, of which the pressed one is read under
+/// several bounds. `time` is that of a run which reads every state as often.
+pub(super) fn time_with_bounds(time: Nanos, states: usize, bounds: usize) -> Nanos {
     let (states, bounds) = (states.max(1) as u64, bounds as u64);
     let parts = states.saturating_sub(1).saturating_add(bounds.saturating_mul(BOUND_TIME_FACTOR));
     Nanos(time.0.saturating_mul(parts) / states)

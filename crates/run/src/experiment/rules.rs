@@ -1,9 +1,10 @@
 //! The rules of a run: number and time of readings, from the user's options and the suite. An
 //! option of the user takes precedence over the suite. [`LongestRun`] is the longest time that a
-//! suite takes if it is run as it was published.
+//! suite takes if it is run as it was published, under its bounds on memory, too.
 //!
 //! [`readlab_measure::plan`] applies the rules to rounds.
 
+use super::memory::{MemoryBounds, time_with_bounds};
 use super::options::SamplingOptions;
 use anyhow::{Context, ensure};
 use readlab_measure::plan::{Budget, Focus, Rules};
@@ -24,18 +25,24 @@ const DEFAULT_MIN_RUNS: u32 = 10;
 const DEFAULT_MAX_RUNS: u32 = 100;
 
 /// The user's rules; rules that the user does not set come from the suite, or else are the
-/// defaults.
-pub(super) fn merge_rules(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<Rules> {
+/// defaults. `memory` has the user's bounds on memory.
+pub(super) fn merge_rules(
+    suite: &Suite,
+    user: &SamplingOptions,
+    memory: &MemoryBounds,
+) -> anyhow::Result<Rules> {
     let time = |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", suite.name));
     let max_time = match (user.max_time, &suite.max_time) {
         (Some(own), _) => own,
         (None, Some(text)) => time(text, "max_time")?,
-        (None, None) if suite.is_full => LongestRun::of_suite(suite, user)?.trial_time,
+        (None, None) if suite.is_full => LongestRun::of_suite(suite, user, memory)?.trial_time,
         (None, None) => DEFAULT_MAX_TIME,
     };
     let budget = match (user.budget, &suite.budget) {
         (Some(own), _) => Budget::Firm(own),
-        (None, _) if suite.is_full => Budget::Advised(LongestRun::of_suite(suite, user)?.rounds_time),
+        (None, _) if suite.is_full => {
+            Budget::Advised(LongestRun::of_suite(suite, user, memory)?.time_before_bounds)
+        }
         (None, Some(text)) => Budget::Advised(time(text, "budget")?),
         (None, None) => Budget::Advised(DEFAULT_ADVISED_BUDGET),
     };
@@ -97,16 +104,25 @@ const WHOLE_RUN_FACTOR: u64 = 2;
 pub struct LongestRun {
     trial_count: u64,
     readings_per_trial: u32,
-    /// Total time of the timed readings of one trial.
-    pub trial_time: Nanos,
+    /// Total time of the timed readings of one trial in one state.
+    trial_time: Nanos,
     /// Total time of the timed readings.
     readings_time: Nanos,
+    /// Total time of all rounds, if the state under bounds on memory is read like any other state.
+    /// A plan that repeats that state for each bound extends this time.
+    time_before_bounds: Nanos,
     /// Total time of all rounds, which includes starts, fills and evictions.
-    pub rounds_time: Nanos,
+    rounds_time: Nanos,
 }
 
 impl LongestRun {
-    pub fn of_suite(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<LongestRun> {
+    /// The longest time of a suite with the user's options. `memory` has the user's bounds on
+    /// memory, which replace those of the suite.
+    pub fn of_suite(
+        suite: &Suite,
+        user: &SamplingOptions,
+        memory: &MemoryBounds,
+    ) -> anyhow::Result<LongestRun> {
         let readings_per_trial =
             user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(ASSUMED_READINGS_PER_TRIAL);
         let size_bytes = suite.corpus.map_or(0, |corpus| corpus.size_bytes);
@@ -117,17 +133,33 @@ impl LongestRun {
             (None, Some(text)) => text.parse().with_context(|| format!("{}: max_time", suite.name))?,
             (None, None) => Nanos(u64::try_from(slow_ns).unwrap_or(u64::MAX)),
         };
-        let states = user.state.unwrap_or(suite.state).states().len().max(1);
+        let bounds = if memory.is_given() { memory.bounds.len() } else { suite.memory_bounds.len() };
+        let has_bounds = bounds > 0;
+        let unbounded_states = user.state.unwrap_or(suite.state).states().len();
+        let states = (unbounded_states + usize::from(has_bounds)).max(1);
         let trial_count = suite.entries.iter().filter(|entry| !entry.only_with_all).count() as u64;
-        let readings_time = Nanos(trial_time.0.saturating_mul(trial_count * states as u64));
-        let rounds_time = Nanos(readings_time.0.saturating_mul(WHOLE_RUN_FACTOR));
-        Ok(LongestRun { trial_count, readings_per_trial, trial_time, readings_time, rounds_time })
+        let time_in = |states: usize| trial_time.0.saturating_mul(trial_count * states as u64);
+        let readings_time = Nanos(time_in((unbounded_states + bounds).max(1)));
+        let time_before_bounds = Nanos(time_in(states).saturating_mul(WHOLE_RUN_FACTOR));
+        let rounds_time = if has_bounds {
+            time_with_bounds(time_before_bounds, states, bounds)
+        } else {
+            time_before_bounds
+        };
+        Ok(LongestRun {
+            trial_count,
+            readings_per_trial,
+            trial_time,
+            readings_time,
+            time_before_bounds,
+            rounds_time,
+        })
     }
 }
 
 impl fmt::Display for LongestRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LongestRun { trial_count, readings_per_trial, trial_time, readings_time, rounds_time } = self;
+        let LongestRun { trial_count, readings_per_trial, trial_time, readings_time, rounds_time, .. } = self;
         write!(
             f,
             "{trial_count} trials, each with up to {readings_per_trial} readings or {} of them: at most {} of readings and {} of rounds; \
@@ -164,7 +196,8 @@ mod tests {
     #[test]
     fn the_longest_time_is_for_all_trials_in_all_states() {
         let suite = suite("max_runs = 100\nmax_time = \"30s\"\nstate = \"both\"");
-        let longest = LongestRun::of_suite(&suite, &SamplingOptions::default()).unwrap();
+        let longest =
+            LongestRun::of_suite(&suite, &SamplingOptions::default(), &MemoryBounds::default()).unwrap();
         assert_eq!(
             (longest.readings_time, longest.rounds_time),
             (Nanos(60_000_000_000), Nanos(120_000_000_000))
@@ -177,10 +210,32 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_time_has_the_readings_under_each_bound_on_memory() {
+        let seconds = |seconds: u64| Nanos(seconds * 1_000_000_000);
+        let mut suite =
+            suite("max_runs = 100\nmax_time = \"30s\"\nstate = \"both\"\nmemory = [\"10%\", \"50%\"]");
+        suite.is_full = true;
+        let user_bound = MemoryBounds::new(vec!["25%".parse().unwrap()], false).unwrap();
+        for (memory, readings, rounds) in [(MemoryBounds::default(), 120, 360), (user_bound, 90, 240)] {
+            let user = SamplingOptions::default();
+            let longest = LongestRun::of_suite(&suite, &user, &memory).unwrap();
+            assert_eq!(
+                (longest.readings_time, longest.rounds_time),
+                (seconds(readings), seconds(rounds)),
+                "{memory:?}"
+            );
+            // The plan extends this time for the bounds.
+            let rules = merge_rules(&suite, &user, &memory).unwrap();
+            assert_eq!(rules.budget, Budget::Advised(seconds(180)), "{memory:?}");
+        }
+    }
+
+    #[test]
     fn without_a_time_limit_the_longest_time_is_for_all_readings_at_a_slow_rate() {
         let corpus = "corpus = { kind = \"lines\", size_bytes = 22000000000, seed = 1 }";
         let suite = suite(&format!("max_runs = 10\nstate = \"cold\"\n{corpus}"));
-        let longest = LongestRun::of_suite(&suite, &SamplingOptions::default()).unwrap();
+        let longest =
+            LongestRun::of_suite(&suite, &SamplingOptions::default(), &MemoryBounds::default()).unwrap();
         assert_eq!(longest.trial_time, Nanos(2_200_000_000_000));
         assert_eq!(format_span(longest.rounds_time), "74 min");
     }

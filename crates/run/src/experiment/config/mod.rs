@@ -61,7 +61,7 @@ impl RunConfig {
             LanguageChoice::parse(&selection.languages, &Roster::with_user_rosters(&selection.rosters)?)?;
         user.selection = template::with_placeholders(user.selection, &user.targets)?;
         let (sampling, selection) = (&user.sampling, &user.selection);
-        let rules = rules::merge_rules(&suite, sampling)?;
+        let rules = rules::merge_rules(&suite, sampling, &user.memory_bounds)?;
         let requested_names = user_requests(&suite, selection, &languages);
         let reference = selection.reference.clone().or(suite.reference);
         let mut entries = suite.entries;
