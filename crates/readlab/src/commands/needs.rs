@@ -297,6 +297,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_reference_names_every_option_that_a_fleet_refuses() {
+        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../REFERENCE.md");
+        let reference = std::fs::read_to_string(reference).unwrap();
+        let mut sections = reference.split("\n## ");
+        let many_hosts = sections.find(|section| section.starts_with("Many hosts")).unwrap();
+        let race = Cli::command().find_subcommand("race").unwrap().clone();
+        for entry in OPTION_NEEDS.iter().filter(|entry| entry.verbs == FLEET_VERBS) {
+            for option in entry.option_names.split(' ') {
+                let arg = race.get_arguments().find(|arg| arg.get_id().as_str() == option).unwrap();
+                let name = format!("`--{}`", arg.get_long().unwrap());
+                assert!(many_hosts.contains(&name), "{name}");
+            }
+        }
+    }
+
     /// The error message for these words, separated by spaces; `FOLDER` is replaced by a folder.
     fn error_for(words: &str) -> Option<String> {
         let command = Cli::command();
