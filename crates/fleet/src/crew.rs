@@ -18,6 +18,17 @@ use readlab_record::RankTiming;
 use std::rc::Rc;
 use std::time::Duration;
 
+/// The least time after which a rank counts as lost. Contenders are started and warmed up within
+/// one order, so an order may take long.
+const RANK_TIMEOUT_MIN: Duration = Duration::from_secs(60);
+
+/// A rank counts as lost after `RANK_TIMEOUT_MIN` plus this many times the longest step of an order.
+const RANK_TIMEOUT_STEPS: u32 = 2;
+
+/// Practically no time limit. It is for ranks that wait while others work: those who work know how
+/// long each turn may take, and end the job if one takes longer.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// One rank's sampler, with the gate at which it waits for the other ranks.
 pub struct FleetMember<'a> {
     pub(super) job: Rc<Job>,
@@ -51,10 +62,18 @@ impl<'a> FleetMember<'a> {
             if is_last {
                 return Ok(());
             }
+            if order == RankCommand::Wait {
+                self.job.set_time_limit(WAIT_TIMEOUT);
+            }
         }
     }
 
     pub(super) fn follow(&mut self, order: &RankCommand) -> Result<RankReport, JobError> {
+        let turn_limit = |trial: Option<TrialIndex>| match trial {
+            Some(trial) => self.sampler.turn_limit(trial),
+            None => self.sampler.longest_turn_limit(),
+        };
+        self.job.set_time_limit(rank_timeout(order, self.sampler.fill_limit(), turn_limit));
         let result = match order {
             RankCommand::Launch(trials) => {
                 self.sampler.launch(trials);
@@ -86,7 +105,7 @@ impl<'a> FleetMember<'a> {
             RankCommand::CleanUp => {
                 self.sampler.clean_up().map(|()| RankResult::Done).map_err(RankFailure::CleanUp)
             }
-            RankCommand::Leave => Ok(RankResult::Done),
+            RankCommand::Wait | RankCommand::Leave => Ok(RankResult::Done),
         };
         let refusal = order.trial().and_then(|trial| self.sampler.refusal(trial));
         Ok(RankReport {
@@ -153,9 +172,30 @@ impl<'a> FleetMember<'a> {
     }
 }
 
-/// Practically no time limit for the witness: the reading ranks know how long a turn may take, and
-/// end the job if one takes longer.
-const WITNESS_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The time after which the slowest rank of an order counts as lost. `turn_limit` returns the time
+/// limit of a turn of a trial, or the longest one of any trial.
+fn rank_timeout(
+    order: &RankCommand,
+    fill_limit: Duration,
+    turn_limit: impl Fn(Option<TrialIndex>) -> Duration,
+) -> Duration {
+    let turn = match order {
+        RankCommand::Open(trial) | RankCommand::WarmUp(trial) | RankCommand::Turn(trial, ..) => {
+            turn_limit(Some(*trial))
+        }
+        // A clean-up of a command may take as long as the command.
+        RankCommand::CleanUp => turn_limit(None),
+        RankCommand::Launch(_)
+        | RankCommand::Fill(_)
+        | RankCommand::CompareClocks
+        | RankCommand::Retire(_)
+        | RankCommand::Close(_)
+        | RankCommand::Wait
+        | RankCommand::Leave => Duration::ZERO,
+    };
+    // A rank may fill the cache again before a turn.
+    RANK_TIMEOUT_MIN + turn.max(fill_limit) * RANK_TIMEOUT_STEPS
+}
 
 /// The rank that runs on the server and makes the file cold there.
 #[derive(Debug)]
@@ -168,7 +208,7 @@ pub struct Witness {
 
 impl Witness {
     pub fn new(job: Rc<Job>, agreement: &Agreement, cache: CacheControl) -> Witness {
-        job.set_time_limit(WITNESS_TIMEOUT);
+        job.set_time_limit(WAIT_TIMEOUT);
         let queue = CacheQueue::new(Rc::clone(&job), QueuePosition::new(job.rank(), agreement));
         let gate = RankGate::new(Rc::clone(&job), queue.clone());
         Witness { job, cache, gate, queue }
@@ -217,5 +257,36 @@ impl Witness {
         }
         self.gate.report_ready_without_turn()?;
         Ok(Ok(RankResult::Idle))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::TurnRanks;
+
+    #[test]
+    fn only_an_order_about_a_slow_trial_waits_long_for_the_slowest_rank() {
+        let (reader, command) = (TrialIndex::new(0), TrialIndex::new(1));
+        let [second, hour] = [1, 3600].map(Duration::from_secs);
+        let turn_limit = |trial: Option<TrialIndex>| if trial == Some(reader) { 10 * second } else { hour };
+        let timeout = |order: &RankCommand| rank_timeout(order, 20 * second, turn_limit);
+        let slot = Slot::unrecorded(CacheState::Warm);
+        let turn = |trial| RankCommand::Turn(trial, slot, TurnRanks { first: 0, count: 2 });
+        for long in
+            [turn(command), RankCommand::Open(command), RankCommand::WarmUp(command), RankCommand::CleanUp]
+        {
+            assert_eq!(timeout(&long), 2 * hour + 60 * second, "{long:?}");
+        }
+        let shorter = [
+            turn(reader),
+            RankCommand::Fill(0),
+            RankCommand::CompareClocks,
+            RankCommand::Close(command),
+            RankCommand::Wait,
+        ];
+        for order in shorter {
+            assert_eq!(timeout(&order), 100 * second, "{order:?}");
+        }
     }
 }

@@ -99,6 +99,12 @@ impl<'a> FleetSampler<'a> {
         }
     }
 
+    /// Makes the other ranks wait while rank 0 works alone.
+    fn let_others_wait(&mut self) {
+        // If the ranks cannot be reached, the next order returns an error again.
+        let _ = self.order_all(&RankCommand::Wait);
+    }
+
     fn gather_reports(&mut self, order: &RankCommand) -> Result<Vec<RankReport>, JobError> {
         let order = self.member.job.broadcast(Some(order))?;
         let own = self.member.follow(&order)?;
@@ -283,6 +289,7 @@ impl Sampler for FleetSampler<'_> {
     }
 
     fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, UntimedCount>, TrialEnd>> {
+        self.let_others_wait();
         self.member.sampler.count(trials)
     }
 
@@ -290,6 +297,7 @@ impl Sampler for FleetSampler<'_> {
         &mut self,
         trials: &[TrialIndex],
     ) -> Vec<Result<BTreeMap<String, UntimedCount>, TrialEnd>> {
+        self.let_others_wait();
         self.member.sampler.count_again(trials)
     }
 
@@ -302,6 +310,7 @@ impl Sampler for FleetSampler<'_> {
     }
 
     fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
+        self.let_others_wait();
         self.member.sampler.inspect(trial)
     }
 

@@ -24,6 +24,8 @@ pub enum RankCommand {
     Close(TrialIndex),
     /// Runs the user's clean-up after the last reading.
     CleanUp,
+    /// Waits for the next order, before which rank 0 works alone.
+    Wait,
     Leave,
 }
 

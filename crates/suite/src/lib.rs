@@ -10,7 +10,7 @@ pub mod published;
 use readlab_model::corpus::{FileForm, Recipe};
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::target::places::Pattern;
-use readlab_model::trial::{Transport, Work};
+use readlab_model::trial::{MethodId, Transport, TrialId, Work};
 use readlab_record::{CommandRules, Focus, StartMode};
 use readlab_system::terminal::printable::toml_cause;
 use serde::Deserialize;
@@ -229,6 +229,12 @@ impl Suite {
         Suite::built_in("scale")
     }
 
+    /// Whether a built-in suite has a trial of this method.
+    pub fn is_method_built_in(method: &MethodId) -> bool {
+        let mut entries = Suite::names().into_iter().flat_map(|name| Suite::built_in(name).entries);
+        entries.any(|entry| TrialId::parse_written(&entry.trial).is_ok_and(|id| id.method == *method))
+    }
+
     /// Finds a built-in suite by name, or any suite by its file's path.
     pub fn find(name: &str) -> Result<Suite, SuiteError> {
         let path = Path::new(name);
@@ -340,9 +346,12 @@ mod tests {
             assert_eq!(suite.name, name);
             let labels: BTreeSet<_> =
                 suite.entries.iter().map(|e| (&e.label, &e.trial, e.over, e.form)).collect();
-            assert!(suite.entries.iter().all(|entry| {
-                entry.trial.replace("=all", "=2").parse::<readlab_model::trial::TrialId>().is_ok()
-            }));
+            assert!(
+                suite
+                    .entries
+                    .iter()
+                    .all(|entry| { entry.trial.replace("=all", "=2").parse::<TrialId>().is_ok() })
+            );
             assert_eq!(labels.len(), suite.entries.len(), "{name}: entries are unique");
         }
     }
@@ -391,6 +400,13 @@ mod tests {
         }
         assert!((9..=12).contains(&ways["rust"]), "{ways:?}");
         assert!(race.entries.iter().filter(|entry| entry.only_with_all).count() > 30);
+    }
+
+    #[test]
+    fn a_command_of_a_built_in_suite_is_told_from_another() {
+        let is_built_in = |line: &str| Suite::is_method_built_in(&MethodId::command(line));
+        assert!(is_built_in("wc -l {}") && is_built_in("true {}") && is_built_in("du -s {}"));
+        assert!(!is_built_in("wc -l {} # mine") && !is_built_in("wc {}"));
     }
 
     #[test]

@@ -13,9 +13,18 @@ use std::path::{Path, PathBuf};
 /// More readings than a fleet ever takes.
 const ENDLESS_RUNS: u32 = 100_000;
 
-/// Starts a fleet of two with this number of readings of each trial. When it has a turn, kills its
-/// second rank, or interrupts its launcher.
-fn start_and_disturb(runs: u32, kills_rank: bool) -> Option<(Home, Record)> {
+/// What ends a fleet's run early.
+#[derive(Debug, Clone, Copy)]
+enum Disturbance {
+    KilledRank,
+    /// A rank that hangs, because it is stopped.
+    StoppedRank,
+    InterruptedLauncher,
+}
+
+/// Starts a fleet of two with this number of readings of each trial, and disturbs it when it has a
+/// turn.
+fn start_and_disturb(runs: u32, disturbance: Disturbance) -> Option<(Home, Record)> {
     let flavour = Mpi::any()?;
     let home = home_for_ranks(2);
     let words =
@@ -28,10 +37,10 @@ fn start_and_disturb(runs: u32, kills_rank: bool) -> Option<(Home, Record)> {
         let said = ProgramOutput::from(launcher.wait_with_output().unwrap());
         panic!("no turn was ever taken: {said}, {:?}", fs::read_to_string(&record));
     }
-    if kills_rank {
-        send(process_of_rank(&home, 1), Signal::KILL);
-    } else {
-        send(launcher.id(), Signal::INT);
+    match disturbance {
+        Disturbance::KilledRank => send(process_of_rank(&home, 1), Signal::KILL),
+        Disturbance::StoppedRank => send(process_of_rank(&home, 1), Signal::STOP),
+        Disturbance::InterruptedLauncher => send(launcher.id(), Signal::INT),
     }
     let ended = happens_in_time(|| launcher.try_wait().unwrap().is_some());
     assert!(ended, "the job is over soon");
@@ -72,13 +81,15 @@ mod ring2 {
 
     #[test]
     fn an_interrupted_launcher_keeps_the_samples() {
-        let Some((_, record)) = start_and_disturb(ENDLESS_RUNS, false) else { return };
+        let Some((_, record)) = start_and_disturb(ENDLESS_RUNS, Disturbance::InterruptedLauncher) else {
+            return;
+        };
         assert!(record.trials.iter().any(|it| !it.samples.is_empty() || !it.rejected_readings.is_empty()));
     }
 
     #[test]
     fn a_rank_that_is_killed_ends_the_job_and_the_run_goes_on_with_the_same_ranks_and_files() {
-        let Some((home, before)) = start_and_disturb(RUNS, true) else { return };
+        let Some((home, before)) = start_and_disturb(RUNS, Disturbance::KilledRank) else { return };
         assert!(!before.trials.is_empty());
         let end = before.end.map(|(reason, _)| reason);
         let known = [None, Some(EndReason::Interrupted), Some(EndReason::RankLost)];
@@ -101,18 +112,26 @@ mod ring2 {
 
     #[test]
     fn a_run_that_was_resumed_reads_as_often_as_was_planned() {
-        let Some((home, before)) = start_and_disturb(RUNS, true) else { return };
-        let said = resume_with_ranks(&home, 2);
-        let after = home.record("run");
-        assert_ended(&said, &after);
-        assert_eq!((after.resumptions.len(), &after.fleet), (1, &before.fleet));
-        let read = |record: &Record| {
-            let trials = record.trials.iter().filter(|it| it.trial.method() == "read" && it.is_accepted());
-            trials.map(|it| it.samples.len()).collect::<Vec<_>>()
-        };
-        assert!(read(&after).iter().all(|samples| *samples == RUNS as usize), "{:?}: {said}", read(&after));
-        assert!(read(&before).iter().sum::<usize>() < read(&after).iter().sum());
-        resume_with_ranks(&home, 2).tells("nothing is left to do");
+        for disturbance in [Disturbance::KilledRank, Disturbance::StoppedRank] {
+            let Some((home, before)) = start_and_disturb(RUNS, disturbance) else { return };
+            let said = resume_with_ranks(&home, 2);
+            let after = home.record("run");
+            assert_ended(&said, &after);
+            assert_eq!((after.resumptions.len(), &after.fleet), (1, &before.fleet));
+            let read = |record: &Record| {
+                let trials =
+                    record.trials.iter().filter(|it| it.trial.method() == "read" && it.is_accepted());
+                trials.map(|it| it.samples.len()).collect::<Vec<_>>()
+            };
+            let all = read(&after);
+            assert!(
+                all.iter().all(|samples| *samples == RUNS as usize),
+                "{disturbance:?}, {:?}: {all:?}: {said}",
+                before.end
+            );
+            assert!(read(&before).iter().sum::<usize>() < all.iter().sum());
+            resume_with_ranks(&home, 2).tells("nothing is left to do");
+        }
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub struct PlannedTrial {
     /// Whether the contender collects garbage between a turn's readings and its answer.
     pub collects_garbage: bool,
     pub role: Role,
+    /// Whether the trial is a command of the user's, which may do any work.
+    pub is_own_command: bool,
     /// The block of each round in which the trial is read. Trials of one block are read under the
     /// same settings of the system.
     pub block_index: usize,

@@ -54,6 +54,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> PlannedTrial {
         warmup,
         collects_garbage: false,
         role,
+        is_own_command: false,
         block_index: 0,
         is_first_named: false,
         wait_reason: None,

@@ -136,9 +136,19 @@ impl<'a> ProcessSampler<'a> {
         ProcessSampler { inspect_plan, ..self }
     }
 
+    /// The time limit of a turn of one reading of this trial.
+    pub fn turn_limit(&self, trial: TrialIndex) -> Duration {
+        self.trials.turn_limit(trial, 1).time
+    }
+
     /// The longest time limit of a turn of one reading, of any trial of the plan.
     pub fn longest_turn_limit(&self) -> Duration {
         self.trials.longest_turn_limit()
+    }
+
+    /// The time limit of filling the cache.
+    pub fn fill_limit(&self) -> Duration {
+        self.trials.fill_limit()
     }
 
     /// Makes turns begin when this gate allows it, each with one reading.

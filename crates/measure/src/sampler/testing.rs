@@ -81,10 +81,12 @@ impl Fixture {
         self.trials_of(plan(rules_for_readings(20), trials))
     }
 
-    /// The trials of a plan with one command.
-    pub(super) fn trials_of_command(&self, line: &str, state: CacheState) -> Trials<'_> {
-        let mut plan = plan(rules_for_readings(20), &[(line, state)]);
-        COMMAND.clone_into(&mut plan.trials[0].trial.id.method.contender);
+    /// The trials of a plan with one command, of the user or of a suite.
+    pub(super) fn trials_of_command(&self, line: &str, is_own_command: bool) -> Trials<'_> {
+        let mut plan = plan(rules_for_readings(20), &[(line, CacheState::Warm)]);
+        let planned = &mut plan.trials[0];
+        COMMAND.clone_into(&mut planned.trial.id.method.contender);
+        planned.is_own_command = is_own_command;
         self.trials_of(plan)
     }
 

@@ -11,7 +11,7 @@ use crate::cache::TargetCache;
 use crate::interface::{SampleError, TrialEnd};
 use crate::memory_bound::{MemoryControl, ReaderGroups};
 use crate::next_layer::{LayerBytes, NextLayer, count_difference};
-use crate::plan::Plan;
+use crate::plan::{Plan, PlannedTrial};
 use crate::residency::{ResidencyMeans, ResidencyProof};
 use crate::target::MeasuredTarget;
 use readlab_catalog::roster::Warmup;
@@ -316,11 +316,15 @@ impl<'a> Trials<'a> {
             CacheState::Pressed => PRESSED_TIME_LIMIT_MIN,
             CacheState::Cold | CacheState::Warm | CacheState::Unknown => TIME_LIMIT_MIN,
         };
-        let slow_device = self.slow_device_time(trial) * readings * self.reader_count(trial);
+        let slow_device = match self.trial(trial).state {
+            CacheState::Warm => Duration::ZERO,
+            CacheState::Cold | CacheState::Pressed | CacheState::Unknown => self.slow_device_time(trial),
+        };
+        let slow_device = slow_device * readings * self.reader_count(trial);
         let time = least + self.simplest_time(trial, readings) * TIME_LIMIT_FACTOR + slow_device;
-        // A command may do any work, so the simplest reading predicts nothing.
-        let is_command = self.trial(trial).contender() == COMMAND;
-        if is_command && time < COMMAND_TIME_LIMIT {
+        // A command of the user's may do any work, so the simplest reading predicts nothing.
+        let is_own_command = self.plan.planned_trial(trial).is_own_command;
+        if is_own_command && time < COMMAND_TIME_LIMIT {
             return TurnLimit { time: COMMAND_TIME_LIMIT, rule: COMMAND_RULE };
         }
         TurnLimit { time, rule: READER_RULE }
@@ -332,17 +336,27 @@ impl<'a> Trials<'a> {
         limits.max().unwrap_or(TIME_LIMIT_MIN)
     }
 
+    /// The time limit of filling the cache with what a trial reads, for the trial that reads most
+    /// slowly.
+    pub(super) fn fill_limit(&self) -> Duration {
+        let time = |planned: &PlannedTrial| {
+            let trial = planned.trial.index;
+            self.simplest_time(trial, 1) * TIME_LIMIT_FACTOR + self.slow_device_time(trial)
+        };
+        TIME_LIMIT_MIN + self.plan.trials.iter().map(time).max().unwrap_or_default()
+    }
+
     /// The time that this many of the simplest readings take, one after the other.
     fn simplest_time(&self, trial: TrialIndex, readings: u32) -> Duration {
         Duration::from_nanos(self.truth(trial).wall_ns) * readings * self.reader_count(trial)
     }
 
-    /// The time in which a slow device delivers what a trial reads, if the bytes come from a device
-    /// of this machine. The simplest reading does not show that time: it may have found the bytes
+    /// The time in which a slow device delivers what a trial reads; zero if the bytes come from a
+    /// server of others. The simplest reading does not show that time: it may have found the bytes
     /// in the page cache.
     fn slow_device_time(&self, trial: TrialIndex) -> Duration {
         let (facts, own) = (self.facts(trial), self.trial(trial));
-        if own.state == CacheState::Warm || facts.has_foreign_server() {
+        if facts.has_foreign_server() {
             return Duration::ZERO;
         }
         let names = self.truth(trial).answer.names.filter(|_| own.work.finds_names());
@@ -612,7 +626,7 @@ mod tests {
     #[test]
     fn a_command_may_take_an_hour_and_no_longer_than_a_firm_budget_and_its_own_turns_need() {
         let fixture = Fixture::remote_of_size(1);
-        let mut trials = fixture.trials_of_command("xz", WARM);
+        let mut trials = fixture.trials_of_command("xz", true);
         let limit = trials.turn_limit(FIRST_TRIAL, 1);
         assert_eq!((limit.time, limit.rule), (COMMAND_TIME_LIMIT, COMMAND_RULE));
         let (second, ten_seconds) = (Duration::from_secs(1), Duration::from_secs(10));
@@ -623,6 +637,21 @@ mod tests {
         trials.clock.earlier_time = ten_seconds;
         trials.longest_turns.insert(FIRST_TRIAL, 100 * second);
         assert_eq!(trials.turn_limit(FIRST_TRIAL, 1).time, 200 * second + GRACE_TIME);
+    }
+
+    #[test]
+    fn a_command_of_a_suite_has_the_time_limit_of_a_reader() {
+        let fixture = Fixture::remote_of_size(1);
+        let limit = fixture.trials_of_command("wc -l", false).turn_limit(FIRST_TRIAL, 1);
+        assert_eq!((limit.time, limit.rule), (TIME_LIMIT_MIN + Duration::from_millis(40), READER_RULE));
+    }
+
+    #[test]
+    fn the_cache_is_filled_in_the_time_of_a_slow_device_whatever_a_command_may_take() {
+        let large = Fixture::remote_of_size(100 * SLOW_DEVICE_BYTES_PER_S);
+        let limit = TIME_LIMIT_MIN + Duration::from_millis(40) + Duration::from_secs(100) + SLOW_ACCESS_TIME;
+        assert_eq!(large.trials(&[("a", WARM)]).fill_limit(), limit);
+        assert_eq!(large.trials_of_command("xz", true).fill_limit(), limit);
     }
 
     #[test]

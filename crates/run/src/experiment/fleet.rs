@@ -28,16 +28,7 @@ use readlab_targets::target::Target;
 use readlab_targets::target::part::digest_of_places;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
-
-/// The least time after which a rank counts as lost. Contenders are started and warmed up within
-/// one order, so an order may take long.
-const RANK_TIMEOUT_MIN: Duration = Duration::from_secs(60);
-
-/// A rank counts as lost after `RANK_TIMEOUT_MIN` plus this many times the longest time limit of a
-/// turn.
-const RANK_TIMEOUT_TURNS: u32 = 2;
 
 impl Experiment {
     pub fn rank_facts(&self) -> anyhow::Result<RankFacts> {
@@ -126,7 +117,6 @@ impl Experiment {
         let sampler = ProcessSampler::new(&own, &contenders, measured_targets(&targets, caches))
             .with_inspections(inspect)
             .with_earlier_time(before);
-        job.set_time_limit(RANK_TIMEOUT_MIN + sampler.longest_turn_limit() * RANK_TIMEOUT_TURNS);
         let together = FleetPlan { plan: &plan, rank_counts: &reader_group.reader_counts() };
         measure(together, FleetMember::new(Rc::clone(job), agreement, sampler))
     }

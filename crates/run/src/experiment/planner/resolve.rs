@@ -22,6 +22,7 @@ impl ResolvedTrial {
     pub(in crate::experiment) fn planned_trial(self, trial: Trial, by: NamedBy) -> PlannedTrial {
         let ResolvedTrial { choice, warmup, collects_garbage: collects } = self;
         let role = role(&choice.id, by);
+        let is_own_command = choice.id.contender == COMMAND && by == NamedBy::User;
         // The first reading after each start is measured, so reading until times are steady is of no
         // use.
         let warmup = if trial.start_session == StartMode::EachReading { Warmup::Readings } else { warmup };
@@ -31,6 +32,7 @@ impl ResolvedTrial {
             warmup,
             collects_garbage: collects,
             role,
+            is_own_command,
             block_index: 0,
             is_first_named: false,
             wait_reason: None,

@@ -28,7 +28,7 @@ use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{COMMAND, CacheState, TrialId};
 use readlab_record::{EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, RunKind, Trial};
 use readlab_roster::discovery::{Contenders, Participation};
-use readlab_suite::NamedBy;
+use readlab_suite::{NamedBy, Suite};
 use readlab_system::machine::{self, Machine};
 use readlab_system::terminal::printable::display_path;
 use readlab_system::trust;
@@ -397,7 +397,10 @@ fn planned_trial(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Plann
         is_same && choice.method.cache == trial.cache,
         "{id}: its contender no longer has it as it was: begin anew"
     );
-    Ok(resolved.planned_trial(Trial { id, ..trial.clone() }, NamedBy::User))
+    // A record does not say who named a command.
+    let is_of_suite = trial.contender() == COMMAND && Suite::is_method_built_in(&id.method);
+    let by = if is_of_suite { NamedBy::Suite } else { NamedBy::User };
+    Ok(resolved.planned_trial(Trial { id, ..trial.clone() }, by))
 }
 
 /// The inspections of contenders that the plan asks for.
