@@ -118,7 +118,7 @@ pub(crate) fn roster(input: &[u8]) {
 pub(crate) fn suite(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let Ok(suite) = Suite::parse(Path::new("suite.toml"), text) else { return };
-    let _ = (suite.forms(), suite.reads_over_http());
+    let _ = (suite.forms(), suite.server_transports());
     for entry in &suite.entries {
         words(entry.trial.as_bytes());
     }
