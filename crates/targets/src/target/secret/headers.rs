@@ -26,7 +26,7 @@ const VARIABLE_SETTERS: [&str; 11] =
     ["declare", "doas", "docker", "env", "export", "make", "podman", "readonly", "ssh", "sudo", "typeset"];
 
 /// Programs besides shells that execute a script in an argument.
-const SCRIPT_RUNNERS: [&str; 3] = ["eval", "parallel", "su"];
+const SCRIPT_RUNNERS: [&str; 7] = ["eval", "flock", "hyperfine", "parallel", "script", "su", "watch"];
 
 /// Words that may precede the program of a command.
 #[rustfmt::skip]
@@ -222,8 +222,9 @@ fn secret_of_named_value_at(command: &str, at: usize) -> Option<Range<usize>> {
 /// The begin of a command, up to a place in its line.
 struct CommandBegin<'c> {
     text: &'c str,
-    /// Whether the place is inside of a quoted word, after its first character.
-    is_in_word: bool,
+    /// The text of the quoted word in which the place is, up to the place; empty at its first character
+    /// and outside of quotes.
+    quoted: &'c str,
 }
 
 impl<'c> CommandBegin<'c> {
@@ -256,14 +257,15 @@ impl<'c> CommandBegin<'c> {
         }
         let begin = begins.pop().unwrap_or_default();
         let Some((at, quote, _)) = open_quote else {
-            return CommandBegin { text: &line[begin..], is_in_word: false };
+            return CommandBegin { text: &line[begin..], quoted: "" };
         };
         let inner = &line[at + 1..];
-        let outer = CommandBegin { text: &line[begin..at], is_in_word: !inner.is_empty() };
+        let outer = CommandBegin { text: &line[begin..at], quoted: inner };
         if quote == '`' || outer.executes_script() {
             return CommandBegin::before(inner);
         }
-        inner.rsplit_once("$(").map_or(outer, |(_, inner)| CommandBegin::before(inner))
+        let substitution = inner.rsplit_once("$(").or_else(|| inner.rsplit_once('`'));
+        substitution.map_or(outer, |(_, inner)| CommandBegin::before(inner))
     }
 
     /// The words of the command; whitespace in quotes separates no words.
@@ -280,14 +282,17 @@ impl<'c> CommandBegin<'c> {
         self.text.split(is_separator).filter(|word| !word.is_empty())
     }
 
-    /// Whether the command starts one of these programs, itself or by way of another program.
+    /// Whether the command starts one of these programs, itself, by way of another program, or perhaps
+    /// in a quoted argument.
     fn starts_any(&self, programs: &[&str]) -> bool {
         let words: Vec<&str> =
             self.words().skip_while(|word| precedes_program(word)).map(program_name).collect();
         let has_starter = words.first().is_some_and(|first| STARTERS.contains(first));
         let is_program =
             |index: usize, word: &str| index == 0 || has_starter || !AMBIGUOUS_PROGRAMS.contains(&word);
-        words.iter().enumerate().any(|(index, word)| programs.contains(word) && is_program(index, word))
+        let is_started =
+            words.iter().enumerate().any(|(index, word)| programs.contains(word) && is_program(index, word));
+        is_started || !self.quoted.is_empty() && CommandBegin::before(self.quoted).starts_any(programs)
     }
 
     /// Whether a variable may be set at the end of this text: before the program of the command, or
@@ -295,7 +300,7 @@ impl<'c> CommandBegin<'c> {
     fn may_set_variable(&self) -> bool {
         let is_before_program = self.words().all(precedes_program);
         let has_setter = || self.words().any(|word| VARIABLE_SETTERS.contains(&program_name(word)));
-        !self.is_in_word && (is_before_program || has_setter())
+        self.quoted.is_empty() && (is_before_program || has_setter())
     }
 
     /// Whether a quoted argument of the command may be a script.
@@ -314,7 +319,7 @@ fn precedes_program(word: &str) -> bool {
 
 /// The name of the program that this word starts, without folders and quotes.
 fn program_name(word: &str) -> &str {
-    let path = word.trim_matches(|c| is_quote(c) || c == '\\');
+    let path = word.trim_matches(|c: char| is_quote(c) || c == '\\');
     path.rsplit('/').next().unwrap_or(path)
 }
 
@@ -443,6 +448,8 @@ mod tests {
             ("http -a me:hush {}", "http -a me:… {}"),
             ("timeout 5 http -a me:hush {}", "timeout 5 http -a me:… {}"),
             ("curl $(cat urls) 2>&1 -H 'X-K: hush'", "curl $(cat urls) 2>&1 -H 'X-K: …'"),
+            ("wc -l \"`curl -H 'X-K: hush' u`\"", "wc -l \"`curl -H 'X-K: …' u`\""),
+            ("./r -e 'system(\"curl -H X-K:hush u\")'", "./r -e 'system(\"curl -H X-K:… u\")'"),
             ("A='1 2' TOKEN=hush ./r {}", "A='1 2' TOKEN=… ./r {}"),
             ("timeout 5 env \"TOKEN=hush\" ./r {}", "timeout 5 env \"TOKEN=…\" ./r {}"),
             ("wc -l \"$(TOKEN=hush ./r {})\"", "wc -l \"$(TOKEN=… ./r {})\""),
