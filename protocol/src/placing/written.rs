@@ -21,18 +21,26 @@ const COPIERS: [&str; 5] = ["cp", "install", "ln", "link", "rsync"];
 /// Those of the copiers that write to the value of `-t` instead if they have it.
 const COPIERS_TO_TARGET: [&str; 3] = ["cp", "install", "ln"];
 
-/// Programs with an option for the file of their output, and its letter.
-const OUTPUT_LETTERS: [(&str, char); 9] = [
-    ("sort", 'o'),
-    ("zstd", 'o'),
-    ("unzstd", 'o'),
-    ("brotli", 'o'),
-    ("curl", 'o'),
-    ("wget", 'O'),
-    ("time", 'o'),
-    ("strace", 'o'),
-    ("ltrace", 'o'),
+/// Programs with an option for the file of their output, its letter, and the letters of their other
+/// options after which the rest of a word is a value.
+const OUTPUT_LETTERS: [(&str, char, &str); 9] = [
+    ("sort", 'o', "kStT"),
+    ("zstd", 'o', "bBDMT"),
+    ("unzstd", 'o', "bBDMT"),
+    ("brotli", 'o', "DSqw"),
+    ("curl", 'o', "AbcCdDeEFhHKmPQrtTuUwxXyYz"),
+    ("wget", 'O', "aAeDiIlPQRtTUwX"),
+    ("time", 'o', "f"),
+    ("strace", 'o', "abeEIOpPsSuUX"),
+    ("ltrace", 'o', "aAeFlnpsuwx"),
 ];
+
+/// Letters of options of the copiers, besides `-t`, after which the rest of a word is a value.
+const COPIERS_VALUE_LETTERS: &str = "gmoS";
+
+/// Options of `uniq` whose value is a number: their letters and their long forms.
+const UNIQ_LETTERS: &str = "fsw";
+const UNIQ_WORDS: [&str; 3] = ["--skip-fields", "--skip-chars", "--check-chars"];
 
 /// Long options for the file of a program's output.
 const OUTPUT_WORDS: [&str; 2] = ["--output", "--output-document"];
@@ -135,9 +143,9 @@ fn is_operand_written(words: &[String], is_written: WordTest) -> bool {
         "perl" | "ruby" => is_operand && has(&|word| edits_in_place(word, "eEIMmrF")),
         name if WRITERS.contains(&name) => is_operand,
         name if COPIERS.contains(&name) => destination(name, operands).is_some_and(is_written),
-        name if PACKERS.contains(&name) => is_operand && !has(&keeps_file),
+        name if PACKERS.contains(&name) => is_operand && !has(&|word| keeps_file(name, word)),
         name if REMOVING_PACKERS.contains(&name) => {
-            let removes = |word: &str| word == "--rm" || name == "brotli" && has_letter(word, "j");
+            let removes = |word: &str| word == "--rm" || name == "brotli" && has_letter(name, word, "j");
             is_operand && has(&removes)
         }
         _ => false,
@@ -147,17 +155,16 @@ fn is_operand_written(words: &[String], is_written: WordTest) -> bool {
 /// Whether an option of a program names its output, and the test holds for this file.
 fn is_output(words: &[String], is_written: WordTest) -> bool {
     let name = program_name(words.first());
-    let Some((_, letter)) = OUTPUT_LETTERS.iter().find(|(program, _)| *program == name) else {
+    let Some((_, letter, valued)) = OUTPUT_LETTERS.iter().find(|(program, ..)| *program == name) else {
         return false;
     };
-    let short = format!("-{letter}");
     let value = |word: &str| {
         let long = OUTPUT_WORDS.iter().find_map(|option| word.strip_prefix(*option)?.strip_prefix('='));
-        long.or_else(|| word.strip_prefix(&short)).is_some_and(is_written)
+        long.or_else(|| rest_after_letter(word, *letter, valued)).is_some_and(is_written)
     };
     let apart = |pair: &[String]| {
-        let is_option =
-            OUTPUT_WORDS.contains(&pair[0].as_str()) || pair[0].ends_with(*letter) && is_letters(&pair[0]);
+        let is_option = OUTPUT_WORDS.contains(&pair[0].as_str())
+            || rest_after_letter(&pair[0], *letter, valued) == Some("");
         is_option && is_written(&pair[1])
     };
     words.iter().any(|word| value(word)) || words.windows(2).any(apart)
@@ -166,9 +173,10 @@ fn is_output(words: &[String], is_written: WordTest) -> bool {
 /// The file to which `uniq` writes: its second operand.
 fn second_file_of_uniq(operands: &[String]) -> Option<&str> {
     let mut is_value = false;
+    let is_number_letter = |c: char| UNIQ_LETTERS.contains(c);
     let mut files = operands.iter().map(String::as_str).filter(|word| {
         let is_file = !std::mem::take(&mut is_value) && (!word.starts_with('-') || *word == "-");
-        is_value = ["-f", "-s", "-w"].contains(word);
+        is_value = UNIQ_WORDS.contains(word) || is_letters(word) && word.ends_with(is_number_letter);
         is_file
     });
     files.nth(1)
@@ -176,11 +184,15 @@ fn second_file_of_uniq(operands: &[String]) -> Option<&str> {
 
 /// Where a copier writes to.
 fn destination<'a>(name: &str, operands: &'a [String]) -> Option<&'a str> {
+    let after_letter = |word: &'a str| rest_after_letter(word, 't', COPIERS_VALUE_LETTERS);
     let apart = |pair: &'a [String]| {
-        let is_option = pair[0] == "--target-directory" || pair[0].ends_with('t') && is_letters(&pair[0]);
+        let is_option = pair[0] == "--target-directory" || after_letter(&pair[0]) == Some("");
         is_option.then_some(pair[1].as_str())
     };
-    let joined = |word: &'a String| word.strip_prefix("--target-directory=");
+    let joined = |word: &'a String| {
+        let long = word.strip_prefix("--target-directory=");
+        long.or_else(|| after_letter(word).filter(|value| !value.is_empty()))
+    };
     let target = || operands.windows(2).find_map(apart).or_else(|| operands.iter().find_map(joined));
     let target = COPIERS_TO_TARGET.contains(&name).then(target).flatten();
     target.or_else(|| operands.last().filter(|_| operands.len() > 1).map(String::as_str))
@@ -196,14 +208,23 @@ fn edits_in_place(word: &str, valued: &str) -> bool {
 }
 
 /// Whether a word is an option with which a packer keeps the file.
-fn keeps_file(word: &str) -> bool {
-    KEEP_WORDS.contains(&word) || has_letter(word, KEEP_LETTERS)
+fn keeps_file(packer: &str, word: &str) -> bool {
+    KEEP_WORDS.contains(&word) || has_letter(packer, word, KEEP_LETTERS)
 }
 
-/// Whether a word has one of these letters of options.
-fn has_letter(word: &str, letters: &str) -> bool {
-    is_letters(word)
-        && word[1..].chars().take_while(|&c| !VALUE_LETTERS.contains(c)).any(|c| letters.contains(c))
+/// Whether a word has one of these letters of a packer's options.
+fn has_letter(packer: &str, word: &str, letters: &str) -> bool {
+    // The values of `pbzip2` are digits, and further letters may follow them, as in `-b15vk`.
+    let is_option = |c: &char| packer == "pbzip2" || !VALUE_LETTERS.contains(*c);
+    is_letters(word) && word[1..].chars().take_while(is_option).any(|c| letters.contains(c))
+}
+
+/// What follows a letter of an option in a word; `None` if the word has no such option. `valued` are
+/// the letters after which the rest of a word is a value.
+fn rest_after_letter<'a>(word: &'a str, letter: char, valued: &str) -> Option<&'a str> {
+    let letters = word.strip_prefix('-').filter(|it| !it.starts_with('-'))?;
+    let at = letters.find(|c: char| c == letter || valued.contains(c))?;
+    letters[at..].strip_prefix(letter)
 }
 
 /// Whether a word is a `-` followed by letters of options.
@@ -278,6 +299,11 @@ mod tests {
             "wget -O {} x",
             "cp -t {} x",
             "ln --target-directory={} x",
+            "uniq -cf 1 x {}",
+            "uniq --skip-fields 1 x {}",
+            "pbzip2 -b15v {}",
+            "sort -uo{} x",
+            "cp -rt{} x",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Writes(_))), "{line}: {:?}", check(line));
         }
@@ -337,6 +363,11 @@ mod tests {
             "grep '> {}' x {}",
             "sh -c 'sort \"$1\" > /dev/null' sh {}",
             "zstd -d {} -o out",
+            "uniq -cw 10 {}",
+            "uniq -cf 1 {}",
+            "uniq --skip-fields 1 {}",
+            "pbzip2 -b15vk {}",
+            "sort -k1 -to {}",
         ] {
             assert!(!matches!(check(line), Err(PlacingError::Writes(_))), "{line}: {:?}", check(line));
         }
