@@ -208,6 +208,9 @@ const MODULE_LETTER: char = 'm';
 const PARSERS: [(&str, &[&str]); 4] =
     [("sh", &["-n"]), ("php", &["-l", "--syntax-check"]), ("node", &["-c", "--check"]), ("ruby", &["-c"])];
 
+/// Words of a shell after which a command begins.
+const KEYWORDS: [&str; 9] = ["if", "then", "elif", "else", "while", "until", "do", "{", "!"];
+
 /// Built-ins of shells that run the file that is their first operand.
 const SOURCING: [&str; 2] = [".", "source"];
 
@@ -594,9 +597,37 @@ fn has_here_document(script: &str) -> bool {
     let (marked, operator) = (marked(script), [INPUT_REDIRECTION; 2].iter().collect::<String>());
     marked.match_indices(&operator).any(|(at, _)| {
         let (before, after) = (&marked[..at], &marked[at + operator.len()..]);
-        let is_arithmetic = before.matches("((").count() > before.matches("))").count();
-        !after.starts_with(INPUT_REDIRECTION) && !is_arithmetic
+        !after.starts_with(INPUT_REDIRECTION) && !ends_in_arithmetic(before)
     })
+}
+
+/// Whether arithmetic is open at the end of a marked script, as in `$((1<<2` and `((1<<2`.
+fn ends_in_arithmetic(marked: &str) -> bool {
+    let mut is_arithmetic: Vec<bool> = Vec::new();
+    for (at, c) in operators(marked) {
+        let before = &marked[..at];
+        match c {
+            '(' => {
+                let outer = before.strip_suffix('(');
+                let begins = outer.is_some_and(|it| it.ends_with(EXPANSION) || ends_before_command(it));
+                let is_within = is_arithmetic.last().copied().unwrap_or_default();
+                is_arithmetic.push(begins || is_within && !before.ends_with(EXPANSION));
+            }
+            ')' => {
+                is_arithmetic.pop();
+            }
+            _ => {}
+        }
+    }
+    is_arithmetic.last().copied().unwrap_or_default()
+}
+
+/// Whether a command may begin at the end of a text.
+fn ends_before_command(text: &str) -> bool {
+    let text = text.trim_end_matches([' ', '\t']);
+    let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let is_end = text.is_empty() || text.ends_with([';', '|', '&', '(', ')', '\n']);
+    is_end || last == "for" || KEYWORDS.contains(&last)
 }
 
 /// A command of a script, with what is before and after it.
@@ -1580,10 +1611,20 @@ mod tests {
 
     #[test]
     fn a_here_document_is_refused_where_the_line_has_the_path() {
-        for line in ["sh <<E\ntouch {}.x\nE", "cat <<E | sh\n$1\nE", "sh -c 'sh <<E\nwc $1\nE' sh {}"] {
+        for line in [
+            "sh <<E\ntouch {}.x\nE",
+            "cat <<E | sh\n$1\nE",
+            "sh -c 'sh <<E\nwc $1\nE' sh {}",
+            "((true); sh <<E\nwc $1\nE\n)",
+            "echo \"((\"; sh <<E\nwc {}\nE",
+            "echo $((1+$(sh <<E\nwc $1\nE\n)))",
+        ] {
             assert!(matches!(check(line), Err(PlacingError::HereDocument(_))), "{line}: {:?}", check(line));
         }
-        assert_eq!(check("cat > made <<E\nx\nE"), Ok(()));
+        for line in ["cat > made <<E\nx\nE", "n=$((1 + (1<<2))); wc -l {}", "if ((1<<2)); then wc -l {}; fi"]
+        {
+            assert_eq!(check(line), Ok(()), "{line}");
+        }
     }
 
     #[test]
