@@ -4,7 +4,9 @@
 //! same rules apply to the scripts of shells within the line, and to the commands that `xargs`,
 //! `find` and `fd` make of the names that they get.
 
+mod arguments;
 mod built;
+mod output;
 mod parameters;
 mod written;
 
@@ -110,7 +112,7 @@ const OPTIONS_THAT_RUN: [&str; 5] = ["--pre", "--hostname-bin", "--compress-prog
 
 /// Programs that run the program among their words: their name, the letters of their options whose
 /// value is the next word, and the number of operands before the program.
-const WRAPPERS: [(&str, &str, usize); 48] = [
+const WRAPPERS: [(&str, &str, usize); 49] = [
     ("env", "uC", 0),
     ("nice", "n", 0),
     ("ionice", "cnpPu", 0),
@@ -155,6 +157,7 @@ const WRAPPERS: [(&str, &str, usize); 48] = [
     ("{", "", 0),
     ("if", "", 0),
     ("then", "", 0),
+    ("elif", "", 0),
     ("else", "", 0),
     ("while", "", 0),
     ("until", "", 0),
@@ -732,6 +735,13 @@ fn pipeline_before(text: &str) -> &str {
     if text[start..].split_whitespace().any(closes) { text } else { &text[start..] }
 }
 
+/// Whether a parenthesis is open at the end of a text.
+fn is_in_parentheses(text: &str) -> bool {
+    let operators = operators(text);
+    let count = |searched: char| operators.iter().filter(|(_, c)| *c == searched).count();
+    count('(') > count(')')
+}
+
 /// The text up to the parenthesis that closes its first one.
 fn in_parentheses(text: &str) -> &str {
     let mut depth = 0_usize;
@@ -1134,7 +1144,18 @@ fn expands_path(word: &str) -> bool {
 
 /// Whether a shell puts the path into a word and splits it at blanks.
 fn splits_path(word: &str) -> bool {
-    word.split(EXPANSION).skip(1).any(is_path_parameter)
+    word.split(EXPANSION).skip(1).any(|text| is_path_parameter(text) && !is_content_parameter(text))
+}
+
+/// Whether a word has bytes of the file and not the path.
+fn is_content(word: &str) -> bool {
+    let mut parameters = word.split([EXPANSION, QUOTED_EXPANSION]).skip(1).filter(|it| is_path_parameter(it));
+    !has_place(word) && parameters.all(is_content_parameter)
+}
+
+/// Whether a text begins with the parameter that replaces a variable with bytes of the file.
+fn is_content_parameter(text: &str) -> bool {
+    text.strip_prefix('{').is_some_and(|name| name.starts_with(parameters::CONTENT))
 }
 
 /// Whether a text begins with the name of the shell's parameter for the path.
@@ -1328,6 +1349,25 @@ mod tests {
             "f=$(realpath {}); wc -l \"$f\"",
             "n=$(cat {} | wc -l); awk \"BEGIN{print $n}\"",
             "for x in 1 2; do sh -c \"echo $x\"; done; wc -l {}",
+            "sh -c 'for f; do sh -c \"echo $f\"; done' sh 1 2; wc -l {}",
+            "sh -c 'for f do sh -c \"echo $f\"; done' sh 1 2; wc -l {}",
+            "echo for f; sh -c \"echo $f\"; wc -l {}",
+            "n=$(grep -c x {}); awk \"BEGIN{print $n/2}\"",
+            "n=\"$(grep -c x < \"$1\")\"; awk \"BEGIN{print $n/2}\"",
+            "s=$(stat -c %s {}); truncate -s $s made",
+            "n=$(grep -c x {}); touch made.$n",
+            "cat {} | wc -l; ls made | while read -r f; do rm -f \"$f\"; done",
+            "while read -r k v; do touch \"$k\"; done < {}",
+            // The parameters of a script are followed through `shift` and `set`.
+            "sh -c 'cmd=$1; shift; \"$cmd\" \"$@\"' sh wc {}",
+            "sh -c 'cmd=$1 && shift && \"$cmd\" \"$@\"' sh wc {}",
+            "sh -c 'shift; exec \"$@\"' sh x wc {}",
+            "sh -c 'shift 2; exec \"$@\"' sh x y wc {}",
+            "sh -c 'f=$1; shift; \"$@\" \"$f\"' sh {} wc -l",
+            "sh -c 'grep -c shift \"$2\"; \"$1\" \"$2\"' sh wc {}",
+            "sh -c 'while [ $# -gt 0 ]; do wc -l \"$1\"; shift; done' sh {}",
+            "sh -c 'set -- wc -l \"$@\"; exec \"$@\"' sh {}",
+            "sh -c 'set -eu; \"$1\" \"$2\"' sh wc {}",
             "x=$((1<<2)); head -n $x {}",
             // A script that the path is handed over to.
             "sh -c 'cat \"$0\" | wc -l' {}",
@@ -1536,6 +1576,22 @@ mod tests {
             "sh -c '\"$@\"' sh sh {}",
             "sh -c '\"$1\" \"$2\"' sh sh {}",
             "sh -c 'shift; \"$1\"' sh x {}",
+            "sh -c 'shift 2; \"$1\"' sh x y {}",
+            "sh -c 'shift $3; \"$1\"' sh x y {}",
+            "sh -c 'true && shift; \"$1\"' sh x {}",
+            "sh -c '(shift); \"$1\"' sh {} wc",
+            "sh -c 'shift | cat; \"$1\"' sh {} wc",
+            "sh -c 'eval shift; \"$1\"' sh x {}",
+            "sh -c 'x=shift; $x; \"$1\"' sh x {}",
+            "sh -c 'echo \"$(shift; \"$1\")\"' sh x {}",
+            "sh -c 'while true; do \"$1\"; shift; done' sh wc {}",
+            "sh -c 'if false; then :; elif shift; then \"$1\"; fi' sh x {}",
+            "sh -c 'set -- \"$2\"; \"$@\"' sh wc {}",
+            "sh -c 'f=$2; set -- \"$f\"; \"$@\"' sh wc {}",
+            "if false; then true; elif {}; then true; fi",
+            "x=$(cat {}); $x",
+            "while read -r x; do \"$x\"; done < {}",
+            "g() { read -r f; . \"$f\"; }; cat {list} | g",
             "sh -c 'sh \"$1\"' sh {}",
             "sh -c '. \"$1\"' sh {}",
             "sh -c 'cat \"$1\" | sh' sh {}",

@@ -1,20 +1,28 @@
 //! Finds the parameters and variables of a shell that have the path. A script is rewritten so that
 //! each of them is `$1`, the parameter in which the shell of a line has the path.
 
+use super::arguments::{Arguments, after_loop_name, first_unordered};
+use super::output::{parameter_of_input, parameter_of_output};
 use super::{
-    PlacedCommand, all_words, final_program, in_parentheses, marked, names_path, placed_commands,
-    program_name, words, written,
+    KEYWORDS, PlacedCommand, QUOTED_EXPANSION, all_words, final_program, in_parentheses, is_content,
+    names_path, placed_commands, program_name, words, written,
 };
-use crate::command_line::{commands, is_assignment};
+use crate::command_line::is_assignment;
 
 /// Built-ins of shells that put their input into variables.
 const INPUT_READERS: [&str; 3] = ["read", "mapfile", "readarray"];
 
+// Where a variable may have several of these values, the least text counts: `PATH` before
+// `CONTAINS_PATH`, and this before `CONTENT`.
+
 /// The parameter that has the path.
-const PATH: &str = "1";
+pub(super) const PATH: &str = "1";
 
 /// Replaces a parameter whose value contains the path or is made of it, as `{}.out` is.
-const CONTAINS_PATH: &str = "1%";
+pub(super) const CONTAINS_PATH: &str = "1%";
+
+/// Replaces a parameter whose value is made of the bytes of the file and does not have the path.
+pub(super) const CONTENT: &str = "1=";
 
 /// Replaces a parameter of a script whose value is other data.
 const OTHER_DATA: &str = "9";
@@ -33,8 +41,7 @@ pub(super) fn variables_with_path(script: &str, known: &[PathVariable]) -> Vec<P
         let before = variables.clone();
         for found in variables_set_to_path(&with_variables_renamed(script, &variables)) {
             match variables.iter_mut().find(|variable| variable.name == found.name) {
-                Some(variable) if found.parameter == PATH => variable.parameter = PATH,
-                Some(_) => {}
+                Some(variable) => variable.parameter = variable.parameter.min(found.parameter),
                 None => variables.push(found),
             }
         }
@@ -54,30 +61,56 @@ fn parameter_of_variable(name: &str, variables: &[PathVariable]) -> Option<&'sta
 }
 
 /// The parameter that replaces one of this value.
-fn parameter_of_value(word: &str) -> Option<&'static str> {
-    names_path(word).then(|| if written::is_path(word) { PATH } else { CONTAINS_PATH })
+pub(super) fn parameter_of_value(word: &str) -> Option<&'static str> {
+    let parameter = || match word {
+        path if written::is_path(path) => PATH,
+        content if is_content(content) => CONTENT,
+        _ => CONTAINS_PATH,
+    };
+    names_path(word).then(parameter)
 }
 
 /// The script of a shell with `$1` for each parameter that has the path. `operands` are the words
 /// behind the script, of which the first is `$0`.
 pub(super) fn with_operands(script: &str, operands: &[String], variables: &[PathVariable]) -> String {
-    let arguments = operands.get(1..).unwrap_or_default();
-    // Any parameter may have any argument after a `shift`.
-    let is_shifted = script.contains("shift");
+    let placed = placed_commands(script);
+    let (mut arguments, unordered) = (Arguments::new(operands), first_unordered(&placed));
+    let mut renamed = String::new();
+    for (at, command) in placed.iter().enumerate() {
+        if at >= unordered {
+            arguments.is_ordered = false;
+        }
+        let text = with_arguments(&with_list_of_loop(command.text), &arguments, variables);
+        arguments.apply(&words(&text));
+        renamed += &text;
+        renamed += command.after.get(..1).unwrap_or_default();
+    }
+    renamed
+}
+
+/// The command with `in "$@"` for a loop that has no list of its own.
+fn with_list_of_loop(command: &str) -> String {
+    let Some(rest) = after_loop_name(command) else { return command.to_owned() };
+    let next = rest.split_whitespace().next();
+    let separator = if next == Some("do") { ";" } else { "" };
+    match next {
+        None | Some("do") => format!("{} in \"$@\"{separator}{rest}", &command[..command.len() - rest.len()]),
+        Some(_) => command.to_owned(),
+    }
+}
+
+/// A command with `$1` for each parameter that has the path.
+fn with_arguments(command: &str, arguments: &Arguments, variables: &[PathVariable]) -> String {
     let quoted = |word: &String| match parameter_of_value(word) {
         Some(parameter) => format!("\"${{{parameter}}}\""),
         None => shell_words::quote(word).into_owned(),
     };
     let value = |name: &str| match name {
-        _ if is_shifted || parameter_of_variable(name, variables).is_some() => None,
-        "@" => Some(arguments.iter().map(quoted).collect::<Vec<String>>().join(" ")),
-        _ => operands.get(name.parse::<usize>().ok()?).map(quoted),
+        _ if !arguments.is_ordered || parameter_of_variable(name, variables).is_some() => None,
+        "@" => Some(arguments.operands().iter().map(quoted).collect::<Vec<String>>().join(" ")),
+        _ => arguments.words.get(name.parse::<usize>().ok()?).map(quoted),
     };
-    let of_any = || {
-        let found = arguments.iter().filter_map(|word| parameter_of_value(word));
-        // The path itself is before what contains it.
-        found.min_by_key(|parameter| parameter.len())
-    };
+    let of_any = || arguments.operands().iter().filter_map(|word| parameter_of_value(word)).min();
     let rename = |name: &str| {
         let known = parameter_of_variable(name, variables);
         known.or_else(|| match name {
@@ -85,13 +118,14 @@ pub(super) fn with_operands(script: &str, operands: &[String], variables: &[Path
             "argv" => of_any(),
             _ => {
                 let at: usize = name.parse().ok()?;
-                let own = operands.get(at).and_then(|word| parameter_of_value(word));
-                let own = own.or_else(|| of_any().filter(|_| is_shifted && at > 0));
+                let own = arguments.words.get(at).and_then(|word| parameter_of_value(word));
+                // Any parameter may have any argument whose position is unknown.
+                let own = if arguments.is_ordered || at == 0 { own } else { of_any() };
                 own.or_else(|| (name == PATH).then_some(OTHER_DATA))
             }
         })
     };
-    with_parameters_renamed(script, value, rename)
+    with_parameters_renamed(command, value, rename)
 }
 
 /// The texts of the commands that a shell runs within double quotes or backquotes.
@@ -183,16 +217,17 @@ fn parameter_name(text: &str, is_braced: bool) -> &str {
 /// The variables that a script sets to the path.
 fn variables_set_to_path(script: &str) -> Vec<PathVariable> {
     let placed = placed_commands(script);
-    let is_input_path = placed.iter().any(PlacedCommand::is_fed_by_path);
-    placed.iter().flat_map(|command| variables_of_command(command, is_input_path)).collect()
+    (0..placed.len()).flat_map(|at| variables_of_command(at, &placed)).collect()
 }
 
-fn variables_of_command(command: &PlacedCommand, is_input_path: bool) -> Vec<PathVariable> {
+fn variables_of_command(at: usize, placed: &[PlacedCommand]) -> Vec<PathVariable> {
+    let command = &placed[at];
     let words = all_words(command.text);
-    let is_substituted = command.is_before_substitution() && prints_path(in_parentheses(command.after));
+    let is_substituted = command.is_before_substitution();
     let parameter_of = |at: usize, value: &str| {
         let is_made = is_substituted && at + 1 == words.len();
-        if is_made { Some(CONTAINS_PATH) } else { parameter_of_value(value) }
+        let made = if is_made { Some(in_parentheses(command.after)) } else { quoted_substitution(value) };
+        made.map_or_else(|| parameter_of_value(value), parameter_of_output)
     };
     let mut found = Vec::new();
     let mut add = |name: &str, parameter: Option<&'static str>| {
@@ -204,25 +239,28 @@ fn variables_of_command(command: &PlacedCommand, is_input_path: bool) -> Vec<Pat
         if let Some((name, value)) = word.split_once('=') {
             add(name, parameter_of(at, value));
         }
-        if let ("for" | "select", Some(name)) = (word.as_str(), words.get(at + 1)) {
-            let of_loop = match words.get(at + 2) {
-                Some(next) if next == "in" => {
-                    let values = (at + 3..words.len()).filter_map(|at| parameter_of(at, &words[at]));
-                    values.min_by_key(|parameter| parameter.len())
-                }
-                // The loop is about the shell's arguments.
-                _ => Some(PATH),
-            };
-            add(name, of_loop);
-        }
+    }
+    let first = words.iter().position(|word| !KEYWORDS.contains(&word.as_str())).unwrap_or(words.len());
+    if let [loop_word, name, list @ ..] = &words[first..]
+        && ["for", "select"].contains(&loop_word.as_str())
+    {
+        let of_loop = match list.first() {
+            Some(next) if next == "in" => {
+                (first + 3..words.len()).filter_map(|at| parameter_of(at, &words[at])).min()
+            }
+            // The loop is about the shell's arguments.
+            _ => Some(PATH),
+        };
+        add(name, of_loop);
     }
     let start = words.iter().position(|word| !is_assignment(word)).unwrap_or(words.len());
     let program = final_program(&words[start..]);
     let operands = program.get(1..).unwrap_or_default();
     match program_name(program.first()) {
-        name if INPUT_READERS.contains(&name) && is_input_path => {
-            operands.iter().for_each(|name| add(name, Some(PATH)));
-            add("REPLY", Some(PATH));
+        name if INPUT_READERS.contains(&name) => {
+            let parameter = parameter_of_input(at, placed);
+            operands.iter().for_each(|name| add(name, parameter));
+            add("REPLY", parameter);
         }
         "set" if operands.iter().any(|word| names_path(word)) => {
             (1..=9).for_each(|number| add(&number.to_string(), Some(PATH)));
@@ -232,11 +270,8 @@ fn variables_of_command(command: &PlacedCommand, is_input_path: bool) -> Vec<Pat
     found
 }
 
-/// Whether the output of these commands may have the path or bytes of its file. `wc` without the
-/// path among its operands prints numbers alone.
-fn prints_path(script: &str) -> bool {
-    let last = commands(script).last().map_or_else(Vec::new, |last| words(last));
-    let prints_numbers =
-        program_name(final_program(&last).first()) == "wc" && !last.iter().any(|word| names_path(word));
-    names_path(&marked(script)) && !prints_numbers
+/// The commands whose output in double quotes is the whole value.
+fn quoted_substitution(value: &str) -> Option<&str> {
+    let commands = value.strip_prefix(QUOTED_EXPANSION)?.strip_prefix('(')?.strip_suffix(')')?;
+    (!commands.starts_with('(')).then_some(commands)
 }

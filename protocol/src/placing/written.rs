@@ -304,6 +304,15 @@ mod tests {
             "pbzip2 -b15v {}",
             "sort -uo{} x",
             "cp -rt{} x",
+            "f=$(realpath {}); rm \"$f\"",
+            "f=\"$(readlink -f \"$1\")\"; rm \"$f\"",
+            "f=$(echo {}); rm \"$f\"",
+            "f=$(find {} -type f | head -n 1); rm \"$f\"",
+            "find {} -type f | sort | while read -r f; do rm \"$f\"; done",
+            "cat {list} | { read -r f; rm \"$f\"; }",
+            "while read -r f; do while true; do read -r g; rm \"$g\"; done; done < {list}",
+            "exec < {list}; read -r f; rm \"$f\"",
+            "read -r f <<< {}; rm \"$f\"",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Writes(_))), "{line}: {:?}", check(line));
         }
@@ -320,7 +329,17 @@ mod tests {
         ] {
             assert!(matches!(check(line), Err(PlacingError::Split(_))), "{line}: {:?}", check(line));
         }
-        for line in ["rm -f \"$1.tmp\"", "f={}; rm \"$f.tmp\"", "wc -l $1", "gzip -dc $1.gz"] {
+        for line in [
+            "rm -f \"$1.tmp\"",
+            "f={}; rm \"$f.tmp\"",
+            "wc -l $1",
+            "gzip -dc $1.gz",
+            "s=$(stat -c %s {}); truncate -s $s made",
+            "n=$(grep -c x {}); touch made.$n",
+            "n=\"$(cat \"$1\" | grep -c x)\"; touch made.$n",
+            "x=$(head -n 1 < {}); touch made.$x",
+            "while read -r k v; do touch $k; done < {}",
+        ] {
             assert_eq!(check(line), Ok(()), "{line}");
         }
     }
@@ -368,6 +387,10 @@ mod tests {
             "uniq --skip-fields 1 {}",
             "pbzip2 -b15vk {}",
             "sort -k1 -to {}",
+            "cat {} | wc -l; ls made | while read -r f; do rm -f \"$f\"; done",
+            "while read -r k v; do touch \"$k\"; done < {}",
+            "cat {} | while read -r k v; do touch \"$k\"; done",
+            "f=$(echo {}.out); rm -f \"$f\"",
         ] {
             assert!(!matches!(check(line), Err(PlacingError::Writes(_))), "{line}: {:?}", check(line));
         }
