@@ -2,6 +2,7 @@
 //! contenders, the plan, and the bytes that are read. If they differ, the run is refused, and the
 //! error names the ranks that differ.
 
+use super::hidden_names::{SHOWN_WITNESS_FILE, SHOWN_WITNESS_HOST, shown_file, shown_host};
 use super::job::{Job, JobError};
 use readlab_model::trial::Answer;
 use readlab_record::{Fleet, Rank, Receipt, ShareMode, Witness, joint_answer};
@@ -32,8 +33,8 @@ pub struct RankFacts {
 impl RankFacts {
     /// The facts with the names of host and file replaced by numbers.
     pub fn with_hidden_names(self, rank: u32) -> RankFacts {
-        let file = RankFileFacts { path: format!("file {rank}"), ..self.file };
-        RankFacts { host: format!("host {rank}"), file, ..self }
+        let file = RankFileFacts { path: shown_file(rank), ..self.file };
+        RankFacts { host: shown_host(rank), file, ..self }
     }
 }
 
@@ -85,6 +86,7 @@ pub enum RankStatement {
 #[derive(Debug, Serialize, Deserialize)]
 struct ComparedFacts {
     share: ShareMode,
+    hides_names: bool,
     library: String,
     readers: Vec<RankFacts>,
     witness: Option<WitnessFacts>,
@@ -94,6 +96,8 @@ struct ComparedFacts {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AgreementTerms<'a> {
     pub share: ShareMode,
+    /// Whether the record shows numbers instead of the names of hosts and files.
+    pub hides_names: bool,
     /// The fleet whose run is resumed; `None` for a new run.
     pub resumed_fleet: Option<&'a Fleet>,
 }
@@ -110,19 +114,14 @@ pub struct ContentAnswers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agreement {
     pub fleet: Fleet,
+    /// Whether the record shows numbers instead of the names of hosts and files.
+    pub hides_names: bool,
     pub answers: Vec<ContentAnswers>,
     /// Page caches that several ranks share.
     pub shared_caches: Vec<SharedCache>,
 }
 
 impl Agreement {
-    /// The agreement with the names of the server and its file replaced.
-    pub fn with_hidden_witness_names(mut self) -> Agreement {
-        let hidden = |_| Witness { host: "the server".to_owned(), path: "file".to_owned() };
-        self.fleet.witness = self.fleet.witness.map(hidden);
-        self
-    }
-
     /// The joint expected answers of the first `ranks` ranks. If all ranks read the same bytes, any
     /// `ranks` ranks have these joint answers.
     pub fn joint_answers(&self, ranks: usize) -> ContentAnswers {
@@ -155,12 +154,14 @@ pub fn agree(
     let all = job.gather(&own)?;
     let found = all.map(|all| compare_statements(terms, job.mpi_library(), all));
     let found: Result<ComparedFacts, String> = job.broadcast(found.as_ref())?;
-    Ok(found.map(|ComparedFacts { share, library, readers, witness }| {
+    Ok(found.map(|ComparedFacts { share, hides_names, library, readers, witness }| {
         let answers = readers.iter().map(|it| it.file.answers).collect();
         let ranks = recorded_ranks(&readers);
         let shared_caches = shared_caches(share, &readers, &ranks);
-        let witness = witness.as_ref().map(WitnessFacts::to_witness);
-        Agreement { fleet: Fleet { mpi_library: library, share, ranks, witness }, answers, shared_caches }
+        let to_witness = if hides_names { WitnessFacts::to_hidden_witness } else { WitnessFacts::to_witness };
+        let witness = witness.as_ref().map(to_witness);
+        let fleet = Fleet { mpi_library: library, share, ranks, witness };
+        Agreement { fleet, hides_names, answers, shared_caches }
     }))
 }
 
@@ -197,12 +198,17 @@ fn compare_statements(
     {
         return Err(format!("{what}: begin anew"));
     }
-    Ok(ComparedFacts { share, library: library.to_owned(), readers, witness })
+    let (hides_names, library) = (terms.hides_names, library.to_owned());
+    Ok(ComparedFacts { share, hides_names, library, readers, witness })
 }
 
 impl WitnessFacts {
     fn to_witness(&self) -> Witness {
         Witness { host: self.host.clone(), path: self.path.clone() }
+    }
+
+    fn to_hidden_witness(&self) -> Witness {
+        Witness { host: SHOWN_WITNESS_HOST.to_owned(), path: SHOWN_WITNESS_FILE.to_owned() }
     }
 }
 
@@ -310,7 +316,8 @@ mod tests {
         all: [Result<RankFacts, String>; N],
     ) -> Result<(), String> {
         let told = all.map(|it| it.map(|it| RankStatement::Reader(Box::new(it))));
-        compare_statements(AgreementTerms { share, resumed_fleet: None }, "MPI", told.into()).map(drop)
+        compare_statements(AgreementTerms { share, ..AgreementTerms::default() }, "MPI", told.into())
+            .map(drop)
     }
 
     #[test]
@@ -363,7 +370,7 @@ mod tests {
             let whole = WholeFile { size_bytes: bytes, places_digest: "p".to_owned() };
             let witness = WitnessFacts { host: "s".to_owned(), path: "/e/f".to_owned(), whole_file: whole };
             let all = [RankStatement::Reader(Box::new(rank_facts("a"))), RankStatement::Witness(witness)];
-            let terms = AgreementTerms { share, resumed_fleet: None };
+            let terms = AgreementTerms { share, ..AgreementTerms::default() };
             compare_statements(terms, "MPI", all.map(Ok).into()).map(|it| it.witness.is_some())
         };
         assert_eq!(told(ShareMode::Same, 5), Ok(true));

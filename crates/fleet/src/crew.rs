@@ -5,6 +5,7 @@
 //! caches cold, it makes the server's cache cold and proves it.
 
 use super::agreement::Agreement;
+use super::hidden_names::HiddenNames;
 use super::job::{Job, JobError};
 use super::order::{RankCommand, RankFailure, RankReport, RankResult};
 use super::queue::{CacheQueue, QueuePosition};
@@ -36,10 +37,17 @@ pub struct FleetMember<'a> {
     reader_count: u32,
     gate: RankGate,
     queue: CacheQueue,
+    hidden_names: HiddenNames,
 }
 
 impl<'a> FleetMember<'a> {
-    pub fn new(job: Rc<Job>, agreement: &Agreement, sampler: ProcessSampler<'a>) -> FleetMember<'a> {
+    /// A rank whose reports do not show these names.
+    pub fn new(
+        job: Rc<Job>,
+        agreement: &Agreement,
+        sampler: ProcessSampler<'a>,
+        hidden_names: HiddenNames,
+    ) -> FleetMember<'a> {
         let queue = CacheQueue::new(Rc::clone(&job), QueuePosition::new(job.rank(), agreement));
         let reader_count = u32::try_from(agreement.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
         let gate = RankGate::new(Rc::clone(&job), queue.clone());
@@ -49,6 +57,7 @@ impl<'a> FleetMember<'a> {
             reader_count,
             gate,
             queue,
+            hidden_names,
         }
     }
 
@@ -108,12 +117,10 @@ impl<'a> FleetMember<'a> {
             RankCommand::Wait | RankCommand::Leave => Ok(RankResult::Done),
         };
         let refusal = order.trial().and_then(|trial| self.sampler.refusal(trial));
-        Ok(RankReport {
-            result,
-            notes: self.sampler.drain_notes(),
-            missing_meters: self.sampler.drain_missing_meters(),
-            refusal,
-        })
+        let (notes, missing_meters) = (self.sampler.drain_notes(), self.sampler.drain_missing_meters());
+        let mut report = RankReport { result, notes, missing_meters, refusal };
+        self.hidden_names.hide_in_report(&mut report);
+        Ok(report)
     }
 
     /// Does work on the page cache, after the ranks that precede this rank in the queue for that
@@ -204,14 +211,21 @@ pub struct Witness {
     cache: CacheControl,
     gate: RankGate,
     queue: CacheQueue,
+    hidden_names: HiddenNames,
 }
 
 impl Witness {
-    pub fn new(job: Rc<Job>, agreement: &Agreement, cache: CacheControl) -> Witness {
+    /// A witness whose reports do not show these names.
+    pub fn new(
+        job: Rc<Job>,
+        agreement: &Agreement,
+        cache: CacheControl,
+        hidden_names: HiddenNames,
+    ) -> Witness {
         job.set_time_limit(WAIT_TIMEOUT);
         let queue = CacheQueue::new(Rc::clone(&job), QueuePosition::new(job.rank(), agreement));
         let gate = RankGate::new(Rc::clone(&job), queue.clone());
-        Witness { job, cache, gate, queue }
+        Witness { job, cache, gate, queue, hidden_names }
     }
 
     /// Follows the orders of rank 0 until it orders all ranks to leave the job.
@@ -219,12 +233,10 @@ impl Witness {
         loop {
             let order: RankCommand = self.job.broadcast(None)?;
             let result = self.follow(&order)?;
-            self.job.gather(&RankReport {
-                result,
-                notes: Vec::new(),
-                missing_meters: Vec::new(),
-                refusal: None,
-            })?;
+            let mut report =
+                RankReport { result, notes: Vec::new(), missing_meters: Vec::new(), refusal: None };
+            self.hidden_names.hide_in_report(&mut report);
+            self.job.gather(&report)?;
             if order == RankCommand::Leave {
                 return Ok(());
             }

@@ -7,7 +7,8 @@
 //! through an agent that is linked to MPI ([`agent`], [`message`]); the other modules use it
 //! through [`job`]. Ranks that share a page cache work on it one after the other ([`queue`]).
 //! Before anything is measured, [`agreement`] compares what ranks must have in common. The last
-//! rank may run on the server and take no turns ([`crew`]).
+//! rank may run on the server and take no turns ([`crew`]). Ranks may hide their names
+//! ([`hidden_names`]).
 //!
 //! This crate neither reads the measured file nor handles the record.
 
@@ -15,6 +16,7 @@ pub mod agent;
 pub mod agreement;
 pub mod clock;
 pub mod crew;
+pub mod hidden_names;
 pub mod job;
 pub mod leader;
 pub mod message;

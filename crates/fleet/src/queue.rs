@@ -95,7 +95,7 @@ mod tests {
         let shared = vec![cache(&[0, 2, 5]), cache(&[1, 4])];
         let agreement = |share, shared| {
             let fleet = Fleet { mpi_library: String::new(), share, ranks: Vec::new(), witness: None };
-            Agreement { fleet, answers: Vec::new(), shared_caches: shared }
+            Agreement { fleet, hides_names: false, answers: Vec::new(), shared_caches: shared }
         };
         let places = |share| {
             let agreement = agreement(share, shared.clone());

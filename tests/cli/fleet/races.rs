@@ -89,6 +89,24 @@ mod ring2 {
     }
 
     #[test]
+    fn hidden_names_are_in_no_reason_of_a_record() {
+        let Some(flavour) = Mpi::any() else { return };
+        let home = home_for_ranks(2);
+        let tear = r#"say '{"say":"failed","reason":"'"$target"' is torn"}'; exit 1"#;
+        let roster = roster(&home, &[("torn", tear)]);
+        let words = format!("race --share own f.{{rank}} --hide-hosts --roster {roster} --method torn/read");
+        flavour.fleet(&home, 2, &format!("{words} {RACE} {SHORT}")).exits(1);
+        let record = home.record("run");
+        let torn = record.trials.iter().find(|it| it.trial.contender() == "torn").unwrap();
+        let reason = torn.outcome.as_ref().and_then(Outcome::reason).unwrap();
+        assert!(reason.starts_with("host 0 (rank 0): ") && reason.contains("file 0 is torn"), "{reason}");
+        let text = home.read("run/record.jsonl");
+        for rank in 0..2 {
+            assert!(!text.contains(&format!("f.{rank}")), "the name of the file is hidden: {text}");
+        }
+    }
+
+    #[test]
     fn a_rank_that_differs_or_cannot_begin_is_named_before_anything_is_measured() {
         let Some(flavour) = Mpi::any() else { return };
         let home = home_for_ranks(2);

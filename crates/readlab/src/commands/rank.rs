@@ -170,7 +170,8 @@ fn watch_as_witness(job: &Rc<Job>, path: &Path) -> anyhow::Result<u8> {
     let told = told.and_then(|file| file.witness_facts().map_err(|error| format!("{error:#}")));
     let agreed = agreement::agree(job, AgreementTerms::default(), told.map(RankStatement::Witness))?;
     let (Ok(file), Ok(agreement)) = (file, agreed) else { return Ok(0) };
-    Witness::new(Rc::clone(job), &agreement, file.cache).serve()?;
+    let hidden_names = file.hidden_names(&agreement);
+    Witness::new(Rc::clone(job), &agreement, file.cache, hidden_names).serve()?;
     Ok(0)
 }
 
@@ -287,6 +288,7 @@ impl PreparingRank<'_> {
             return Ok(EXIT_RANKS_DIFFER);
         };
         let fleet = JoinedFleet { agreement: &agreement, hidden_word: self.hidden_word.as_deref() };
+        begun.recorder.hide_names(experiment.hidden_names(&agreement, self.job.rank()));
         experiment.write_first_lines(Some(&fleet), &mut begun.recorder)?;
         if let Err(error) = name_record(&mut begun.recorder, options) {
             return begun.abandon().and(Err(error));
@@ -319,12 +321,12 @@ impl PreparingRank<'_> {
             Ok(experiment) => experiment.rank_facts().map_err(|error| format!("{error:#}")),
             Err(error) => Err(format!("{error:#}")),
         };
-        let is_hidden = self.hidden_word.is_some();
-        let own = own.map(|own| if is_hidden { own.with_hidden_names(self.job.rank()) } else { own });
+        let hides_names = self.hidden_word.is_some();
+        let own = own.map(|own| if hides_names { own.with_hidden_names(self.job.rank()) } else { own });
         let told = own.map(|own| RankStatement::Reader(Box::new(own)));
-        let terms = AgreementTerms { share: self.share, resumed_fleet: self.resumed_fleet.as_ref() };
+        let resumed_fleet = self.resumed_fleet.as_ref();
+        let terms = AgreementTerms { share: self.share, hides_names, resumed_fleet };
         match agreement::agree(self.job, terms, told)? {
-            Ok(agreement) if is_hidden => Ok(Some(agreement.with_hidden_witness_names())),
             Ok(agreement) => Ok(Some(agreement)),
             Err(reason) => {
                 if self.job.is_leader() {

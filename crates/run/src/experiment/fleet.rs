@@ -12,6 +12,7 @@ use readlab_fleet::agreement::{
     Agreement, ContentAnswers, RankFacts, RankFileFacts, WholeFile, WitnessFacts,
 };
 use readlab_fleet::crew::FleetMember;
+use readlab_fleet::hidden_names::HiddenNames;
 use readlab_fleet::leader::{FleetPlan, FleetSampler};
 use readlab_fleet::{Job, JobError};
 use readlab_measure::cache::EvictionScope;
@@ -62,6 +63,14 @@ impl Experiment {
         })
     }
 
+    /// The names of this rank that the record of the fleet must not show; none if it shows names.
+    pub fn hidden_names(&self, agreement: &Agreement, rank: u32) -> HiddenNames {
+        match self.targets().next().and_then(Target::file) {
+            Some(file) if agreement.hides_names => HiddenNames::of_rank(rank, &system::host_name(), file),
+            _ => HiddenNames::default(),
+        }
+    }
+
     /// Measures the experiment with all ranks; this is rank 0.
     pub fn lead(
         self,
@@ -97,7 +106,7 @@ impl Experiment {
         agreement: &Agreement,
         measure: impl FnOnce(FleetPlan, FleetMember) -> T,
     ) -> T {
-        let before = self.elapsed();
+        let (before, hidden_names) = (self.elapsed(), self.hidden_names(agreement, job.rank()));
         let Experiment {
             mut targets,
             cache_controls: caches,
@@ -118,7 +127,7 @@ impl Experiment {
             .with_inspections(inspect)
             .with_earlier_time(before);
         let together = FleetPlan { plan: &plan, rank_counts: &reader_group.reader_counts() };
-        measure(together, FleetMember::new(Rc::clone(job), agreement, sampler))
+        measure(together, FleetMember::new(Rc::clone(job), agreement, sampler, hidden_names))
     }
 
     /// Why a fleet cannot measure this experiment; `None` if it can.
@@ -150,9 +159,11 @@ impl JoinedFleet<'_> {
     /// shows neither the name nor a plan for resuming the run.
     pub(super) fn joint_header(&self, own: &Header) -> Header {
         let Some(hidden) = self.hidden_word else { return own.clone() };
-        let shown = |word: &String| if word == hidden { "FILE".to_owned() } else { word.clone() };
+        let names = HiddenNames::of_word(hidden, "FILE");
+        let mut command = own.command.clone();
+        command.iter_mut().for_each(|word| names.hide_in_text(word));
         // Without the paths of its files a run cannot be resumed.
-        Header { command: own.command.iter().map(shown).collect(), resume_plan: None, ..own.clone() }
+        Header { command, resume_plan: None, ..own.clone() }
     }
 
     /// Facts about the bytes that several ranks read together, from the facts of one rank.
@@ -218,6 +229,14 @@ impl WatchedFile {
         let cache = CacheControl::open(&target, EvictionScope::OfFile)?;
         cache.evict().map_err(anyhow::Error::msg)?;
         Ok(WatchedFile { target, cache })
+    }
+
+    /// The names of the witness that the record of the fleet must not show; none if it shows names.
+    pub fn hidden_names(&self, agreement: &Agreement) -> HiddenNames {
+        match self.target.file() {
+            Some(file) if agreement.hides_names => HiddenNames::of_witness(&system::host_name(), file),
+            _ => HiddenNames::default(),
+        }
     }
 
     /// Facts about the file, which are compared with those of the file that all ranks read.

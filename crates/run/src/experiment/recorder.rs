@@ -4,6 +4,7 @@
 
 use crate::live::LiveView;
 use crate::live::display::LiveDisplay;
+use readlab_fleet::hidden_names::HiddenNames;
 use readlab_measure::interface::{Sink, Step};
 use readlab_record::{Line, RecordError, RecordWriter};
 use readlab_system::folder::RunFolder;
@@ -21,6 +22,7 @@ pub struct Recorder {
     instance: MeasuringLab,
     live: LiveView,
     is_ended_by_user: bool,
+    hidden_names: HiddenNames,
 }
 
 impl Recorder {
@@ -31,7 +33,13 @@ impl Recorder {
 
     pub fn with_writer(writer: RecordWriter, live: LiveView) -> Recorder {
         live.display().begin_run();
-        Recorder { writer, instance: MeasuringLab::begin(), live, is_ended_by_user: false }
+        let (instance, hidden_names) = (MeasuringLab::begin(), HiddenNames::default());
+        Recorder { writer, instance, live, is_ended_by_user: false, hidden_names }
+    }
+
+    /// Replaces these names in every line that is written from now on.
+    pub fn hide_names(&mut self, names: HiddenNames) {
+        self.hidden_names = names;
     }
 
     /// Gives the record its name, once its first lines are written.
@@ -63,7 +71,8 @@ impl Recorder {
         self.writer.path().to_owned()
     }
 
-    fn write(&mut self, line: Line) -> Result<(), RecordError> {
+    fn write(&mut self, mut line: Line) -> Result<(), RecordError> {
+        self.hidden_names.hide_in_line(&mut line);
         self.writer.append(&line)?;
         self.display().add_line(&line);
         Ok(())
