@@ -70,13 +70,22 @@ fn can_be_started(name: &OsStr, path: Option<OsString>) -> bool {
     path.is_none_or(|path| env::split_paths(&path).any(|folder| can_start(&folder.join(name))))
 }
 
-/// The first word of each command of a line for a shell, if it is plainly the name of a program.
+/// The first word of each command of a line for a shell, if it is plainly the name of a program. A
+/// relative path is left out behind a change of the folder, because only the shell knows where it
+/// leads.
 pub(crate) fn programs_of_script(script: &str) -> Vec<&str> {
-    commands(script)
-        .into_iter()
-        .flat_map(|command| [program_of_command(command), program_of_xargs(command)])
-        .flatten()
-        .collect()
+    let commands = commands(script);
+    let change = commands.iter().position(|command| changes_folder(command)).unwrap_or(commands.len());
+    let is_known = |at: usize, name: &str| at < change || name.starts_with('/') || !name.contains('/');
+    let named = commands.iter().enumerate().flat_map(|(at, command)| {
+        let names = [program_of_command(command), program_of_xargs(command)];
+        names.into_iter().flatten().filter(move |name| is_known(at, name))
+    });
+    named.collect()
+}
+
+fn changes_folder(command: &str) -> bool {
+    command.split_whitespace().next().is_some_and(|word| ["cd", "pushd", "popd"].contains(&word))
 }
 
 /// The program that xargs starts: the first word that is no flag.
@@ -124,6 +133,7 @@ mod tests {
             ("xargs < \"$1\"", vec!["xargs"]),
             ("for x in 1 2; do $x; done", vec![]),
             ("echo \\| wc; \"quoted\" x", vec![]),
+            ("./a && cd base && ./b \"$1\" | /bin/wc | sort", vec!["./a", "/bin/wc", "sort"]),
         ] {
             assert_eq!(programs_of_script(script), programs, "{script}");
         }
