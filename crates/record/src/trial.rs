@@ -9,7 +9,7 @@ use super::limit::LimitKind;
 use super::line::{StopReason, Stopped, WarmedUp};
 use super::samples::Samples;
 use readlab_model::target::{TargetFacts, TargetIndex};
-use readlab_model::trial::{CacheState, MethodId, Params, TrialId, TrialIndex, Work};
+use readlab_model::trial::{COMMAND, CacheState, MethodId, Params, TrialId, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -160,6 +160,12 @@ impl Trial {
     /// limit.
     pub fn limit_kind(&self) -> Option<LimitKind> {
         if self.is_control() { LimitKind::of_control(self.method()) } else { None }
+    }
+
+    /// True if each reading starts a program, whose libraries and runtime cause page faults of their
+    /// own.
+    pub fn starts_program(&self) -> bool {
+        self.contender() == COMMAND || self.start_session == StartMode::EachReading
     }
 
     /// Number of readers that each read the whole target in one reading; 1 if the method has no

@@ -343,7 +343,7 @@ fn path_folders() -> &'static [PathBuf] {
     static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     FOLDERS.get_or_init(|| {
         let path = env::var_os("PATH");
-        responsive_folders(path.as_deref().map(named_folders).unwrap_or_default())
+        responsive_folders(&path.as_deref().map(named_folders).unwrap_or_default())
     })
 }
 

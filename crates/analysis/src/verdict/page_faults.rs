@@ -6,8 +6,7 @@ use super::parts::{joint_reader_count, median};
 use super::{JudgedTrial, Remedy};
 use crate::stats::float;
 use readlab_model::sample::{DeliveryMeter, FAULT_AROUND_BYTES, Meter, OWN_FAULTS_MAX, PAGE_BYTES};
-use readlab_model::trial::COMMAND;
-use readlab_record::{Record, StartMode, TrialRecord};
+use readlab_record::{Record, TrialRecord};
 
 /// The size of the largest page that the kernel gives a program by default.
 const HUGE_PAGE_BYTES: f64 = 2_097_152.0;
@@ -95,7 +94,7 @@ impl ReaderFaults {
         let target = record.target_of(&it.trial)?;
         let reader_count = float(joint_reader_count(record, target));
         let buffers = it.trial.params.buffers_bytes() / PAGE_BYTES;
-        let own = if starts_program(it) { START_FAULTS_MAX } else { OWN_FAULTS_MAX };
+        let own = if it.trial.starts_program() { START_FAULTS_MAX } else { OWN_FAULTS_MAX };
         let beyond_buffers = median(it, Meter::MinorFaults)? / reader_count - float(buffers);
         Some(ReaderFaults {
             reader_count,
@@ -112,16 +111,11 @@ impl ReaderFaults {
     }
 }
 
-/// Whether each reading starts a program, whose libraries and runtime cause page faults.
-fn starts_program(it: &TrialRecord) -> bool {
-    it.trial.contender() == COMMAND || it.trial.start_session == StartMode::EachReading
-}
-
 /// Memory that the process of a trial has apart from the bytes of the target: the smallest peak of
 /// the same contender's other trials on the target. Commands are different programs, so no other
 /// command shows it.
 fn own_memory_bytes(record: &Record, it: &TrialRecord) -> f64 {
-    if starts_program(it) {
+    if it.trial.starts_program() {
         return float(START_FAULTS_MAX * PAGE_BYTES);
     }
     let is_other = |other: &&TrialRecord| {

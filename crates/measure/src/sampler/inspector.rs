@@ -244,8 +244,7 @@ impl Inspection<'_, '_> {
 
     fn take_turn(&self, session: &mut Session, lead: u32) -> Result<Turn, TrialEnd> {
         let limit = self.turn_limit(lead);
-        let turn = session.run_turn(TurnRequest { lead, count: 1 }, limit.time);
-        let turn = turn.map_err(|error| limit.explain(error))?;
+        let turn = limit.run_turn(session, TurnRequest { lead, count: 1 })?;
         self.state_maker.trials.compare_answers(self.trial, &turn)?;
         Ok(turn)
     }

@@ -14,7 +14,7 @@ use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::min_fetched_bytes;
 use readlab_model::trial::{Answer, COMMAND};
 use readlab_protocol::{SampleLine, TurnRequest};
-use readlab_record::{LimitKind, PROGRAM_FILES_BYTES_MAX, StartMode, Trial};
+use readlab_record::{LimitKind, PROGRAM_FILES_BYTES_MAX, Trial};
 use readlab_roster::session::Turn;
 
 /// Reason why a reading from a server has no count of device bytes.
@@ -175,10 +175,8 @@ impl ObservedTurn<'_> {
     /// page faults prove nothing. Bytes of a server are not mapped, and a contender that counts the
     /// bytes that its reads requested maps none.
     fn was_delivered_by_page_faults(&self, bytes: u64) -> bool {
-        let starts_program =
-            self.trial.contender() == COMMAND || self.trial.start_session == StartMode::EachReading;
         let counts_reads = self.turn.answer.samples.iter().any(|line| line.read_bytes.is_some());
-        if starts_program || counts_reads || self.facts.transport().has_server() {
+        if self.trial.starts_program() || counts_reads || self.facts.transport().has_server() {
             return false;
         }
         let buffer_faults = (self.turn.buffers_bytes / PAGE_BYTES).saturating_mul(self.turn.reading_count());
@@ -255,6 +253,7 @@ mod tests {
     use super::*;
     use crate::round::testing::WARM;
     use readlab_model::target::{Http, TargetKind};
+    use readlab_record::StartMode;
 
     const SLOT: Slot = Slot { state: WARM, fill: 2, round: 5, position: 1, rung: Some(3) };
 

@@ -81,8 +81,7 @@ impl OwnCommands {
         let env = check.map(|line| (OsString::from(CHECK_VARIABLE), line.into()));
         let (mut session, _) = trials.start(trial.index, env.into_iter().collect::<Vec<_>>().into())?;
         let limit = trials.turn_limit(trial.index, 1);
-        let turn = session.run_turn(TurnRequest { lead: 0, count: 1 }, limit.time);
-        let turn = turn.map_err(|error| limit.explain(error))?;
+        let turn = limit.run_turn(&mut session, TurnRequest { lead: 0, count: 1 })?;
         let output = turn.samples.first().and_then(|sample| sample.output);
         self.expected_output_digests.extend(output.map(|output| (key, output)));
         Ok(())

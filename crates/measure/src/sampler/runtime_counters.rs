@@ -141,8 +141,7 @@ fn count_reading(trial: TrialIndex, trials: &Trials, counting: &mut Counting) ->
         run_prepare_hook(trials.trial(trial), trials)?;
         counting.begin();
         let limit = trials.turn_limit(trial, lead + 1);
-        let turn = session.run_turn(TurnRequest { lead, count: 1 }, limit.time);
-        let turn = turn.map_err(|error| limit.explain(error))?;
+        let turn = limit.run_turn(&mut session, TurnRequest { lead, count: 1 })?;
         Ok::<_, TrialEnd>((counting.end(), turn.lab_wall_ns))
     };
     let (mut first, seen_ns) = turn(0)?;

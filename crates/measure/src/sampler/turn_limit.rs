@@ -1,6 +1,7 @@
 //! The time limit of a turn, after which its contender counts as hung, and the rule that sets it.
 
-use readlab_roster::session::SessionError;
+use readlab_protocol::TurnRequest;
+use readlab_roster::session::{Session, SessionError, Turn};
 use readlab_system::program::ProgramError;
 use std::time::Duration;
 
@@ -11,6 +12,11 @@ pub(super) struct TurnLimit {
 }
 
 impl TurnLimit {
+    /// Has the contender of a session take a turn within the limit.
+    pub(super) fn run_turn(&self, session: &mut Session, request: TurnRequest) -> Result<Turn, SessionError> {
+        session.run_turn(request, self.time).map_err(|error| self.explain(error))
+    }
+
     /// Adds the rule to the error of a contender that gave no answer in time.
     pub(super) fn explain(&self, error: SessionError) -> SessionError {
         match error {

@@ -171,8 +171,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     if one == other {
         return true;
     }
-    let (Ok(one), Ok(other)) = (one.metadata(), other.metadata()) else { return false };
-    let (one, other) = (FileStatus::from(&one), FileStatus::from(&other));
+    let (Ok(one), Ok(other)) = (FileStatus::of_path(one), FileStatus::of_path(other)) else { return false };
     (one.device, one.inode) == (other.device, other.inode)
 }
 

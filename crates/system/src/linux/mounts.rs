@@ -71,7 +71,7 @@ impl Mount {
 
     /// The device number of the mounted block device; `None` if the source is not a block device.
     pub fn source_device(&self) -> Option<DeviceNumber> {
-        match FileStatus::from(&fs::metadata(&self.source).ok()?).kind {
+        match FileStatus::of_path(&self.source).ok()?.kind {
             FileKind::BlockDevice(number) => Some(number),
             _ => None,
         }

@@ -141,16 +141,9 @@ pub fn responsive_files(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
 }
 
 /// The folders of programs whose file systems respond: each is asked for the program `sh`.
-pub fn responsive_folders(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
-    loop {
-        let programs: Vec<PathBuf> = folders.iter().map(|folder| folder.join("sh")).collect();
-        let names: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
-        let Some(at) = silent::first_unresponsive_index(&names, ResponseProbe::Status, RESPONSE_TIME_MAX)
-        else {
-            return folders;
-        };
-        folders.remove(at);
-    }
+pub fn responsive_folders(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let programs = responsive_files(folders.iter().map(|folder| folder.join("sh")).collect());
+    programs.iter().filter_map(|program| Some(program.parent()?.to_owned())).collect()
 }
 
 impl Target {

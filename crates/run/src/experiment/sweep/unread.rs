@@ -14,7 +14,6 @@ use readlab_model::target::hidden_cache::{HiddenCache, NotProbed};
 use readlab_record::WriteWay;
 use readlab_system::file_status::FileStatus;
 use readlab_targets::target::Target;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -100,12 +99,13 @@ fn refuse_if_never_cold(target: &Target) -> Result<(), NotProbed> {
 }
 
 fn is_on_one_file_system(one: &Path, other: &Path) -> io::Result<bool> {
-    Ok(FileStatus::from(&fs::metadata(one)?).device == FileStatus::from(&fs::metadata(other)?).device)
+    Ok(FileStatus::of_path(one)?.device == FileStatus::of_path(other)?.device)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     /// A folder on a device; a folder for temporary files may be in memory.
     fn disk_folder() -> tempfile::TempDir {
