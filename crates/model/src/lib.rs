@@ -2,6 +2,7 @@
 //! and their meters.
 
 pub mod corpus;
+pub mod enumeration;
 pub mod sample;
 pub mod target;
 pub mod trial;

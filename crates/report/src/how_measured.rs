@@ -3,6 +3,7 @@
 
 use super::groups;
 use super::words::{grouped, grouped_plural, plural};
+use readlab_model::enumeration::enumeration;
 use readlab_model::target::dictionary::Dictionary;
 use readlab_model::target::places::{PlacesFacts, RangesFacts};
 use readlab_model::target::range::RangeFacts;
@@ -256,7 +257,7 @@ fn command_option_lines(
     let accepted = match &codes[..] {
         [] => None,
         [only] => Some(format!("it must end with exit code {only}")),
-        [others @ .., last] => Some(format!("it may end with exit code {} or {last}", others.join(", "))),
+        several => Some(format!("it may end with exit code {}", enumeration(several, "or"))),
     };
     let run = |when: &str, line: &Option<String>| line.as_ref().map(|line| format!("{when}: {line}"));
     let around = [

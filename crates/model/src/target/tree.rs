@@ -1,5 +1,6 @@
 //! The files of a tree, and the order in which they are read.
 
+use crate::enumeration::enumeration;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ impl SkippedEntries {
     /// The counts of links, pipes, sockets and devices in words, such as `2 links and 1 pipe`; `None`
     /// if there are none.
     pub fn words(&self) -> Option<String> {
-        enumerate(&[
+        count_words(&[
             (self.links, "link", "links"),
             (self.pipes, "pipe", "pipes"),
             (self.sockets, "socket", "sockets"),
@@ -74,7 +75,7 @@ impl SkippedEntries {
 
     /// The counts of all other entries in words; `None` if there are none.
     pub fn left_out_words(&self) -> Option<String> {
-        enumerate(&[
+        count_words(&[
             (self.folders, "folder of the list", "folders of the list"),
             (self.missing, "name without a file", "names without a file"),
             (
@@ -110,13 +111,12 @@ impl SkippedEntries {
 }
 
 /// Counts in words, each with its noun for one and for several; `None` if all counts are 0.
-fn enumerate(counts: &[(u64, &str, &str)]) -> Option<String> {
+fn count_words(counts: &[(u64, &str, &str)]) -> Option<String> {
     let counts = counts.iter().filter(|(count, ..)| *count > 0);
     let words: Vec<String> = counts
         .map(|(count, one, several)| format!("{count} {}", if *count == 1 { one } else { several }))
         .collect();
-    let (last, others) = words.split_last()?;
-    Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
+    (!words.is_empty()).then(|| enumeration(&words, "and"))
 }
 
 /// The order in which the files of a tree are read.

@@ -3,6 +3,7 @@
 use super::super::words;
 use super::{AdviceReason, MeasuredTrial, SimplerTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
+use readlab_model::enumeration::enumeration;
 use readlab_model::trial::{COMMAND, Params};
 
 /// The sentence after `use` or `keep`: the advised trial and the reason; if another trial has the
@@ -56,7 +57,7 @@ fn tie_words(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> Stri
 
 fn cheaper_words(step: &SimplerTrial) -> String {
     let (what, times) = (trial_words(step.measured), words::ratio_words(step.ratio));
-    format!("; {what} would already give {times} times without {}", joined_with(&step.spared_needs, "or"))
+    format!("; {what} would already give {times} times without {}", enumeration(&step.spared_needs, "or"))
 }
 
 /// Why the baseline is kept: the other trial is slower or ties, or too few rounds hold both.
@@ -71,15 +72,6 @@ fn not_faster_words(what: &str, ratio: Option<SharedRatio>) -> String {
     }
 }
 
-/// Joins things to a list in words, such as `a, b or c`.
-fn joined_with(things: &[&str], word: &str) -> String {
-    match things.split_last() {
-        None => String::new(),
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} {word} {last}", others.join(", ")),
-    }
-}
-
 /// A trial's name in a sentence, such as `mmap with avx2 and 2 threads`.
 fn trial_words(measured: &MeasuredTrial) -> String {
     let id = &measured.trial.trial.id;
@@ -90,9 +82,8 @@ fn trial_words(measured: &MeasuredTrial) -> String {
     }
     let settings = id.params.0.iter().filter_map(|(name, &value)| setting_words(name, value, measured));
     let parts: Vec<String> = id.method.scan.iter().cloned().chain(settings).collect();
-    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let method = format!("{}/{}", id.method.contender, id.method.method);
-    if parts.is_empty() { method } else { format!("{method} with {}", joined_with(&parts, "and")) }
+    if parts.is_empty() { method } else { format!("{method} with {}", enumeration(&parts, "and")) }
 }
 
 /// One parameter in words; `None` if it is switched off or has its default value.
