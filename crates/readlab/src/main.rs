@@ -11,7 +11,7 @@ use readlab_system::folder::scratch;
 use readlab_system::program::launcher;
 use readlab_system::terminal::notice;
 use readlab_system::watchdog::{self, LastSteps};
-use readlab_targets::target::filesystem::may_cease_to_answer;
+use readlab_targets::target::filesystem::kind_may_cease_to_answer;
 use readlab_targets::target::{RESPONSE_TIME_MAX, TargetError};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
     if is_watched {
         let last = LastSteps { report: report_no_answer, clean_up };
-        watchdog::watch(RESPONSE_TIME_MAX, may_cease_to_answer, last);
+        watchdog::watch(RESPONSE_TIME_MAX, kind_may_cease_to_answer, last);
     }
     let code = needs::check(&given).map_or_else(|error| report_error(&error), |()| run(verb));
     launcher::end();

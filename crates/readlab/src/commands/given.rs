@@ -81,6 +81,6 @@ impl<'a> GivenOptions<'a> {
     pub fn filesystems_may_cease_to_answer(&self) -> bool {
         let reads_unnamed_files =
             ["files_from", "follow", "resume"].iter().any(|option| self.is_given(option));
-        target::may_cease_to_answer(&self.possible_file_names(), reads_unnamed_files)
+        target::named_files_may_cease_to_answer(&self.possible_file_names(), reads_unnamed_files)
     }
 }

@@ -98,7 +98,7 @@ fn backing(name: &str) -> Backing {
 
 /// True if a file system of this type, by its name in mountinfo, may stop responding because its
 /// bytes come from another machine or from a program.
-pub fn may_cease_to_answer(kind: &str) -> bool {
+pub fn kind_may_cease_to_answer(kind: &str) -> bool {
     let name = match kind.split('.').next().unwrap_or_default() {
         "nfs4" => "nfs",
         "smb3" => "smb",
@@ -126,9 +126,11 @@ mod tests {
         assert!(
             ["fuse", "fuse.sshfs", "fuseblk", "nfs", "nfs4", "cifs", "9p"]
                 .into_iter()
-                .all(may_cease_to_answer)
+                .all(kind_may_cease_to_answer)
         );
-        assert!(!["ext4", "tmpfs", "overlay", "proc", "fusectl", ""].into_iter().any(may_cease_to_answer));
+        assert!(
+            !["ext4", "tmpfs", "overlay", "proc", "fusectl", ""].into_iter().any(kind_may_cease_to_answer)
+        );
     }
 
     #[test]

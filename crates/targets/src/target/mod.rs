@@ -112,9 +112,9 @@ pub fn check_filesystems_respond(words: &[&Path]) -> Result<(), TargetError> {
 /// True if the run may read from a file system that may stop responding: one that contains a path
 /// among these words, or is mounted below such a path. If `is_more_read`, the run reads other files
 /// too, so every such file system of this machine counts.
-pub fn may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
+pub fn named_files_may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
     let all = Mount::all(&SystemRoot::default()).into_iter();
-    let unsure = all.filter(|mount| filesystem::may_cease_to_answer(&mount.kind));
+    let unsure = all.filter(|mount| filesystem::kind_may_cease_to_answer(&mount.kind));
     let points: Vec<PathBuf> = unsure.map(|mount| mount.point).collect();
     !points.is_empty() && (is_more_read || words.iter().any(|word| mounts::leads_to(word, &points)))
 }

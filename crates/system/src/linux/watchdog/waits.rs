@@ -89,7 +89,7 @@ impl Waits {
 impl SeenWait {
     fn file(&self, may_cease: fn(&str) -> bool) -> Option<PathBuf> {
         match &self.closed_file {
-            Some(file) => may_cease_to_answer(file, may_cease).then(|| file.clone()),
+            Some(file) => file_may_cease_to_answer(file, may_cease).then(|| file.clone()),
             None => self.wait.call.file(may_cease),
         }
     }
@@ -105,7 +105,7 @@ fn open_files() -> BTreeMap<u64, PathBuf> {
 }
 
 /// Whether a file is on a file system that may stop responding.
-fn may_cease_to_answer(file: &Path, may_cease: fn(&str) -> bool) -> bool {
+fn file_may_cease_to_answer(file: &Path, may_cease: fn(&str) -> bool) -> bool {
     let mounts = Mount::all(&SystemRoot::default());
     mounts.iter().any(|mount| may_cease(&mount.kind) && file.starts_with(&mount.point))
 }
@@ -183,7 +183,7 @@ impl Call {
         match self.file_argument()? {
             FileArgument::Closed(_) => None,
             FileArgument::Descriptor(at) => {
-                descriptor(at).filter(|file| may_cease_to_answer(file, may_cease))
+                descriptor(at).filter(|file| file_may_cease_to_answer(file, may_cease))
             }
             FileArgument::Path(at) => {
                 let path = text_at(*self.args.get(at)?)?;
