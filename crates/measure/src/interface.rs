@@ -263,6 +263,7 @@ impl From<CacheError> for TrialEnd {
             // now.
             CacheError::Io { .. } => TrialEnd::failed(reason),
             CacheError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
+            CacheError::OutOfTime { .. } => TrialEnd::Run(EndReason::Budget),
             _ => TrialEnd::Trial(Outcome::Unavailable { reason }),
         }
     }
@@ -288,6 +289,8 @@ mod tests {
         assert_eq!(interrupted, TrialEnd::Run(EndReason::Interrupted));
         assert_eq!(interrupted.outcome(), Err(EndReason::Interrupted));
         assert_eq!(TrialEnd::from(CacheError::Interrupted), TrialEnd::Run(EndReason::Interrupted));
+        let out_of_time = CacheError::OutOfTime { path: "f".into() };
+        assert_eq!(TrialEnd::from(out_of_time), TrialEnd::Run(EndReason::Budget));
         let failed = TrialEnd::from(SessionError::Failed("it broke".to_owned()));
         assert_eq!(failed, TrialEnd::failed("it broke".to_owned()));
         // An error of the device fails the trial.

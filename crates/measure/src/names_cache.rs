@@ -15,6 +15,7 @@ use readlab_model::units::Nanos;
 use readlab_system::names;
 use readlab_system::{filesystem, interrupt, page_cache};
 use readlab_targets::target::tree::Tree;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -108,19 +109,25 @@ impl TargetCache for NamesCache {
         Ok(look_up_names(&self.tree)?.proof)
     }
 
-    fn evict(&self) -> Result<ResidencyProof, CacheError> {
+    /// Inodes with changes that are not written yet cannot be dropped.
+    fn write_file_system(&self, is_time_up: &dyn Fn() -> bool) -> Result<(), CacheError> {
         let folder = self.folder_or_list_path();
-        if self.eviction == EvictionScope::OfFile {
-            return Err(CacheError::NamesNeedRoot { path: folder });
-        }
-        // Inodes with changes that are not written yet cannot be dropped.
-        filesystem::sync(&folder, &interrupt::check).map_err(|cause| {
+        let check = || if is_time_up() { Err(ErrorKind::TimedOut.into()) } else { interrupt::check() };
+        filesystem::sync(&folder, &check).map_err(|cause| {
             if interrupt::is_stop_requested() {
                 CacheError::Interrupted
+            } else if is_time_up() {
+                CacheError::OutOfTime { path: folder.clone() }
             } else {
                 call_failed(&folder, "syncfs")(cause)
             }
-        })?;
+        })
+    }
+
+    fn evict(&self) -> Result<ResidencyProof, CacheError> {
+        if self.eviction == EvictionScope::OfFile {
+            return Err(CacheError::NamesNeedRoot { path: self.folder_or_list_path() });
+        }
         drop_names(&self.tree)
     }
 
@@ -178,6 +185,15 @@ mod tests {
         assert!(cache.evict_to_fill().unwrap().is_warm(), "nothing is evicted");
         let why = cache.evict().unwrap_err().to_string();
         assert!(why.contains("--metadata cold"), "{why}");
+    }
+
+    #[test]
+    fn waiting_until_dirty_data_are_written_ends_when_time_is_up() {
+        let folder = make_folder();
+        let cache = cache_of(folder.path(), EvictionScope::OfSystem);
+        cache.write_file_system(&|| false).unwrap();
+        let error = cache.write_file_system(&|| true).unwrap_err();
+        assert!(matches!(error, CacheError::OutOfTime { .. }), "{error}");
     }
 
     #[test]

@@ -114,6 +114,12 @@ pub enum CacheError {
     DropCaches { cause: io::Error },
     #[error("interrupted")]
     Interrupted,
+    #[error(
+        "{}: its file system was still writing changed data 5 s after the end of --budget; wait until it is idle, or \
+         give more time",
+        display_path(.path)
+    )]
+    OutOfTime { path: PathBuf },
     #[error("{}: its name and inode are not cold: the kernel kept them", display_path(.path))]
     NameRemains { path: PathBuf },
     #[error(
@@ -164,6 +170,12 @@ pub struct FillResult {
 /// The page cache of a target: of one file, or of many.
 pub trait TargetCache: std::fmt::Debug {
     fn residency(&self) -> Result<ResidencyProof, CacheError>;
+
+    /// Writes dirty data of the whole file system, if these keep the target from becoming cold. Gives
+    /// up with [`CacheError::OutOfTime`] once `is_time_up` holds, because writing may take any time.
+    fn write_file_system(&self, _is_time_up: &dyn Fn() -> bool) -> Result<(), CacheError> {
+        Ok(())
+    }
 
     /// Makes the target and the files below it cold: writes dirty pages back, evicts, and proves
     /// that no page is resident.

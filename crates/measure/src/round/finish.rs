@@ -3,7 +3,7 @@
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
-use super::{Run, RunResult};
+use super::{Run, RunResult, RunStop};
 use crate::counts::Counts;
 use crate::interface::{RunProgress, Step, TrialEnd};
 use crate::plan::Budget;
@@ -37,7 +37,9 @@ impl Run<'_> {
             Ok((refuted, reason)) => (refuted, Ok(reason)),
             Err(stop) => {
                 let doubts = state_run.progresses.iter().map(|it| self.why_implausible_when_stopped(it));
-                (doubts.collect(), Err(stop))
+                // A trial may find that the time is used up, for example while it waits for a device.
+                let is_budget = matches!(stop, RunStop::Ended(EndReason::Budget));
+                (doubts.collect(), if is_budget { Ok(EndReason::Budget) } else { Err(stop) })
             }
         };
         self.conclude_trials(state_run, refuted, end.as_ref().ok().copied())?;

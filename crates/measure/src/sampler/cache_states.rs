@@ -70,6 +70,8 @@ impl StateMaker<'_, '_> {
     /// Makes the cold state: no page of the target is resident. For a method that bypasses the page
     /// cache, pages may stay: the meters of the turn prove that its bytes came from the device.
     pub(super) fn make_cold(&mut self, trial: &Trial) -> Result<ResidencyProof, SampleError> {
+        let is_time_up = || self.trials.clock.is_wait_over();
+        self.trials.page_cache(trial.target).write_file_system(&is_time_up)?;
         let was_running = self.pool.has_session(trial.index);
         let evicted = self.evict(trial.target, |cache| cache.evict());
         self.states.check_not_refused(trial.index)?;
@@ -194,10 +196,15 @@ impl StateMaker<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::run_clock::{GRACE_TIME, RunClock};
     use super::super::testing::Fixture;
     use super::*;
     use crate::cache::{EvictionScope, PageCache, TargetCache};
+    use crate::plan::Budget;
     use crate::round::testing::{COLD, WARM};
+    use crate::target::MeasuredTarget;
+    use readlab_model::units::Nanos;
+    use readlab_record::EndReason;
 
     /// The result of `make` on a new `StateMaker`, and its notes.
     fn with_state_maker<T>(trials: &Trials, make: impl FnOnce(&mut StateMaker) -> T) -> (T, Notes) {
@@ -239,6 +246,25 @@ mod tests {
             let fills = [2, 2].map(|number| maker.fill_all(number).unwrap().how);
             assert_eq!(fills, [STANDARD_FILL; 2], "a single file is filled as a whole");
         });
+    }
+
+    #[test]
+    fn the_wait_for_written_data_before_names_are_cold_ends_with_the_budget() {
+        let fixture = Fixture::with_files(3, b"a");
+        let mut trials = fixture.trials(&[("a", COLD)]);
+        let measured = trials.target(TargetIndex::new(0));
+        let cache_control = CacheControl::for_names(measured.target.tree().unwrap(), EvictionScope::OfFile);
+        let measured = MeasuredTarget { cache_control, ..*measured };
+        trials.replace_target(measured);
+        trials.clock = RunClock::start(Budget::Firm(Nanos(1_000_000_000)));
+        let make_cold = |trials: &Trials| {
+            let (made, _) = with_state_maker(trials, |maker| maker.make_cold(trials.nth_trial(0)));
+            TrialEnd::from(made.unwrap_err())
+        };
+        let in_time = make_cold(&trials);
+        assert!(matches!(in_time, TrialEnd::Trial(_)), "only root may drop names: {in_time:?}");
+        trials.clock.earlier_time = 2 * GRACE_TIME;
+        assert_eq!(make_cold(&trials), TrialEnd::Run(EndReason::Budget));
     }
 
     #[test]

@@ -23,6 +23,14 @@ impl RunClock {
         self.earlier_time + self.started.elapsed()
     }
 
+    /// Whether a wait without a usual limit must end: [`GRACE_TIME`] after the end of a firm budget.
+    pub(super) fn is_wait_over(&self) -> bool {
+        match self.budget {
+            Budget::Firm(time) => self.elapsed() > Duration::from(time).saturating_add(GRACE_TIME),
+            Budget::Advised(_) => false,
+        }
+    }
+
     /// The limit of a wait whose usual limit is `usual`: with a firm budget at most the time left,
     /// or `needed` if that is longer, plus [`GRACE_TIME`].
     pub(super) fn wait_limit(&self, usual: Duration, needed: Duration) -> Duration {
@@ -53,5 +61,15 @@ mod tests {
         assert_eq!(clock.wait_limit(hour, Duration::ZERO), GRACE_TIME);
         assert_eq!(clock.wait_limit(hour, 20 * second), 20 * second + GRACE_TIME, "a slow file is read");
         assert_eq!(RunClock::start(Budget::Advised(ten_seconds)).wait_limit(hour, second), hour);
+    }
+
+    #[test]
+    fn a_wait_without_a_limit_is_over_a_grace_time_after_a_firm_budget_alone() {
+        let is_over =
+            |budget, earlier_time| RunClock { earlier_time, ..RunClock::start(budget) }.is_wait_over();
+        let (budget, hour) = (Nanos(10_000_000_000), Duration::from_secs(3600));
+        assert!(!is_over(Budget::Firm(budget), Duration::from(budget)));
+        assert!(is_over(Budget::Firm(budget), Duration::from(budget) + GRACE_TIME));
+        assert!(!is_over(Budget::Advised(budget), hour));
     }
 }

@@ -36,6 +36,14 @@ fn a_firm_budget_that_is_used_up_by_the_first_start_gives_one_turn_and_is_the_ou
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }
 
+#[test]
+fn a_turn_that_finds_the_time_used_up_ends_the_run_as_a_budget_does() {
+    let sampler = ScriptedSampler::default().ending_at_turn(1, &[], TrialEnd::Run(EndReason::Budget));
+    let recorded = play_trials(rules_for_readings(9), &[("a", COLD), ("b", COLD)], sampler);
+    assert!(recorded.outcomes().contains(&unread("b").as_str()), "{:?}", recorded.log);
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}
+
 /// A warm run whose first fill takes four times its budget.
 fn run_of_slow_fill(trials: &[(&str, CacheState)], sampler: ScriptedSampler) -> RecordedRun {
     play_trials(firm_rules(20_000, 9), trials, ScriptedSampler { fill_ns: 80_000, ..sampler })
