@@ -126,6 +126,16 @@ mod ring2 {
     use super::*;
 
     #[test]
+    fn an_archive_that_several_numbers_of_readers_read_as_it_is_is_said_to_be() {
+        let home = home();
+        let gzipped = super::super::archives::gzip(&[b'\n'; LINE_COUNT]);
+        home.file("f.gz", &gzipped);
+        let told = "it is a gzip, and every trial reads its bytes as they are";
+        home.race("f.gz", "--readers 1,2 --state warm").exits(0).shows(told).shows("--method");
+        home.race("f.gz", "--readers 1,2 --state warm --method rust/gzip").exits(0).hides(told);
+    }
+
+    #[test]
     fn the_table_and_the_page_show_the_number_of_readers_and_the_rate_of_each() {
         let home = home();
         let said = home

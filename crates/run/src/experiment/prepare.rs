@@ -73,6 +73,8 @@ impl Experiment {
         let (wall, cpu) = (whole / count, cpu.mul_f64(whole.div_duration_f64(elapsed).max(1.0)));
         let planned = reading.plan(config, contenders, &mut targets, &mut expected)?;
         let PlannedRun { mut plan, rounds, reference, reference_candidates } = planned;
+        let undecoded = undecoded_archive(config, &targets, &expected)
+            .and_then(|(path, archive)| undecoded_archive_warning(path, archive, &plan));
         planner::mark_first_named(&mut plan, &participants::requested_names(config));
         let (inspect, warning) = inspect_plan(&user.inspection, recorder.path())?;
         let predicted = TimePrediction {
@@ -104,7 +106,7 @@ impl Experiment {
         let must_fit = user.locations.is_some() && is_cached;
         let too_large = || caution::joint_memory_caution(&sizes_bytes, &MachineMemory::read());
         let too_large = must_fit.then(too_large).flatten();
-        let warnings = left_out.into_iter().chain(too_large).map(header_lines::warning_line);
+        let warnings = left_out.into_iter().chain(undecoded).chain(too_large).map(header_lines::warning_line);
         let mut other_lines: Vec<_> = participants.chain(warning).chain(warnings).collect();
         let (targets, caches) = split_known_targets(targets, expected);
         let (eviction, copying) =
@@ -441,10 +443,39 @@ fn inspect_plan(
     Ok((inspect, None))
 }
 
+/// The path and the kind of an archive that several readers or ranks read by the methods of a suite,
+/// not by those that the user names.
+fn undecoded_archive<'t>(
+    config: &RunConfig,
+    targets: &'t [OpenTarget],
+    expected: &[ExpectedAnswers],
+) -> Option<(&'t str, Archive)> {
+    let is_together = matches!(config.user.reader_group, ReaderGroup::Readers(_) | ReaderGroup::Ranks(_));
+    let (target, expected) = targets.first().zip(expected.first())?;
+    let archive = user_archive(target, expected)?;
+    let is_chosen_by_suite = config.user.selection.methods.is_empty();
+    (is_together && is_chosen_by_suite).then_some((target.target.facts.path.as_str(), archive))
+}
+
+/// A warning that no trial decodes an archive; `None` if one does, or cannot and says why.
+fn undecoded_archive_warning(path: &str, archive: Archive, plan: &Plan) -> Option<String> {
+    let planned = plan.trials.iter().map(|planned| &planned.trial);
+    let mut all = planned.chain(plan.absent_trials.iter().map(|(trial, _)| trial));
+    let is_undecoded = all.all(|trial| trial.decoded_format.is_none());
+    is_undecoded.then(|| {
+        format!(
+            "{path}: it is {}, and every trial reads its bytes as they are, because this race has no method that \
+             decodes it; name one with --method ('readlab list' shows them)",
+            archive.noun()
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use readlab_measure::plan::testing::{WARM, plan, rules_for_readings};
+    use readlab_record::Outcome;
 
     #[test]
     fn decoding_is_needed_if_every_trial_but_the_controls_decodes() {
@@ -452,5 +483,21 @@ mod tests {
         plan.trials[0].trial.decoded_format = Some(Archive::Gzip);
         assert!(!has_plain_reading(&plan.trials[..2]));
         assert!(has_plain_reading(&plan.trials));
+    }
+
+    #[test]
+    fn an_archive_that_no_trial_decodes_is_said_to_be_read_as_it_is() {
+        let mut plan = plan(rules_for_readings(1), &[("read", WARM), ("gzip", WARM)]);
+        let warning = |plan: &Plan| undecoded_archive_warning("f.gz", Archive::Gzip, plan);
+        let text = warning(&plan).unwrap();
+        assert!(
+            text.starts_with("f.gz: it is a gzip, and every trial reads its bytes as they are"),
+            "{text}"
+        );
+        plan.trials[1].trial.decoded_format = Some(Archive::Gzip);
+        assert_eq!(warning(&plan), None);
+        let decoder = plan.trials.remove(1).trial;
+        plan.absent_trials.push((decoder, Outcome::Unavailable { reason: "it is torn".to_owned() }));
+        assert_eq!(warning(&plan), None, "the outcome says why");
     }
 }
