@@ -34,12 +34,17 @@ pub(super) fn mapping_faults(record: &Record, it: &TrialRecord) -> Option<f64> {
     is_mapping.then_some(reader.beyond_own * reader.reader_count)
 }
 
-/// Whether the page faults of a reading may be those of a mapping: no reads were seen, and there are
-/// enough page faults, of which the process may have caused some itself.
+/// Whether a reading may map the file: no reads were seen, and there are enough page faults, of
+/// which the process may have caused some itself, or their number is not known, or the process held
+/// all bytes beside its buffers. A mapping of huge pages has few page faults.
 pub(super) fn may_map_file(record: &Record, it: &TrialRecord) -> bool {
-    let has_faults =
-        |reader: ReaderFaults| reader.causes_fault_each(reader.beyond_buffers, float(FAULT_AROUND_BYTES));
-    !requests_bytes(it) && ReaderFaults::from_trial(record, it).is_some_and(has_faults)
+    let maps = |reader: ReaderFaults| {
+        reader.causes_fault_each(reader.beyond_buffers, float(FAULT_AROUND_BYTES))
+            || held_bytes(record, it).is_some_and(|held| {
+                held - float(it.trial.params.buffers_bytes()) >= HELD_SHARE_MIN * reader.size_bytes
+            })
+    };
+    !requests_bytes(it) && ReaderFaults::from_trial(record, it).is_none_or(maps)
 }
 
 /// Whether reads were seen that request the bytes.
@@ -51,10 +56,8 @@ fn requests_bytes(it: &TrialRecord) -> bool {
 /// a reading that reuses its memory, and for a mapping.
 pub(super) fn allocates_memory(record: &Record, it: &TrialRecord) -> bool {
     let is_new = |reader: ReaderFaults| {
-        let holds_all = || {
-            let held_bytes = median(it, Meter::PeakRssBytes).map(|peak| peak - own_memory_bytes(record, it));
-            held_bytes.is_some_and(|bytes| bytes >= HELD_SHARE_MIN * reader.size_bytes)
-        };
+        let holds_all =
+            || held_bytes(record, it).is_some_and(|held| held >= HELD_SHARE_MIN * reader.size_bytes);
         reader.causes_fault_each(reader.beyond_own, float(PAGE_BYTES))
             || reader.causes_fault_each(reader.beyond_buffers, HUGE_PAGE_BYTES) && holds_all()
     };
@@ -109,6 +112,11 @@ impl ReaderFaults {
     fn causes_fault_each(&self, faults: f64, page_bytes: f64) -> bool {
         faults >= FAULTS_MIN && faults >= self.size_bytes / page_bytes / 2.0
     }
+}
+
+/// The peak memory of the process of a trial beyond its own memory; `None` if the peak is not known.
+fn held_bytes(record: &Record, it: &TrialRecord) -> Option<f64> {
+    Some(median(it, Meter::PeakRssBytes)? - own_memory_bytes(record, it))
 }
 
 /// Memory that the process of a trial has apart from the bytes of the target: the smallest peak of

@@ -136,6 +136,29 @@ fn a_mapping_that_is_not_told_from_the_process_copies_nothing() {
 }
 
 #[test]
+fn a_mapping_with_few_or_uncounted_page_faults_copies_nothing() {
+    let mut record = record_with_copy(FILE_BYTES, 100_000);
+    let mut add_reading = |name: &str, minor_faults, peak_rss_bytes| {
+        let reading = sample_of_us(120_000, 10_000, 110_000, 0);
+        add_warm(&mut record, name, Sample { minor_faults, peak_rss_bytes, ..reading })
+    };
+    let huge_pages = add_reading("rust/mmap/memchr", Some(FILE_BYTES >> 21), Some(FILE_BYTES + (4 << 20)));
+    let uncounted = add_reading("java/MappedByteBuffer", None, Some(40 << 20));
+    let ring = add_reading("rust/io_uring/memchr", Some(100), Some(4 << 20));
+    let large_buffers = "rust/io_uring/memchr@buffer_bytes=1073741824";
+    let large_ring = add_reading(large_buffers, Some(100), Some((1 << 30) + (4 << 20)));
+    for trial in [huge_pages, uncounted] {
+        let judged = verdict_on(&record, trial);
+        assert!(judged.short_cause().contains("other kernel work"), "{judged:?}");
+        assert_eq!(judged.limit, None, "the copy is no limit of a mapping");
+    }
+    for trial in [ring, large_ring] {
+        let cause = short_cause(&record, trial);
+        assert!(cause.starts_with("copy"), "a ring copies into its buffers: {cause}");
+    }
+}
+
+#[test]
 fn a_command_that_reads_a_part_has_the_rate_and_the_copy_of_that_part() {
     let mut record = record_with_copy(FILE_BYTES, 100_000);
     let device = Device { name: "vda".into(), read_ahead_bytes: Some(128 << 10), ..Device::default() };
