@@ -16,8 +16,9 @@ use readlab_measure::target::CacheControl;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::RankTiming;
+use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The least time after which a rank counts as lost. Contenders are started and warmed up within
 /// one order, so an order may take long.
@@ -38,6 +39,9 @@ pub struct FleetMember<'a> {
     gate: RankGate,
     queue: CacheQueue,
     hidden_names: HiddenNames,
+    /// The longest time from an order until all ranks had reported: by the trial that the order is
+    /// about, and for orders about no single trial.
+    longest_orders: BTreeMap<Option<TrialIndex>, Duration>,
 }
 
 impl<'a> FleetMember<'a> {
@@ -58,22 +62,35 @@ impl<'a> FleetMember<'a> {
             gate,
             queue,
             hidden_names,
+            longest_orders: BTreeMap::new(),
         }
     }
 
     /// Follows the orders of rank 0 until it orders all ranks to leave the job.
     pub fn serve(&mut self) -> Result<(), JobError> {
+        let mut before = None::<(RankCommand, Instant)>;
         loop {
             let order: RankCommand = self.job.broadcast(None)?;
-            let is_last = order == RankCommand::Leave;
+            // Rank 0 gives the next order when all ranks have reported.
+            before.iter().for_each(|(order, begun)| self.note_order(order, begun.elapsed()));
+            let begun = Instant::now();
             let report = self.follow(&order)?;
             self.job.gather(&report)?;
-            if is_last {
-                return Ok(());
+            match order {
+                RankCommand::Leave => return Ok(()),
+                RankCommand::Wait => self.job.set_time_limit(WAIT_TIMEOUT),
+                _ => {}
             }
-            if order == RankCommand::Wait {
-                self.job.set_time_limit(WAIT_TIMEOUT);
-            }
+            before = Some((order, begun));
+        }
+    }
+
+    /// Remembers how long all ranks took for an order. While the others wait, rank 0 works alone for
+    /// any time.
+    pub(super) fn note_order(&mut self, order: &RankCommand, time: Duration) {
+        if *order != RankCommand::Wait {
+            let longest = self.longest_orders.entry(order.trial()).or_default();
+            *longest = time.max(*longest);
         }
     }
 
@@ -82,7 +99,8 @@ impl<'a> FleetMember<'a> {
             Some(trial) => self.sampler.turn_limit(trial),
             None => self.sampler.longest_turn_limit(),
         };
-        self.job.set_time_limit(rank_timeout(order, self.sampler.fill_limit(), turn_limit));
+        let longest = self.longest_orders.get(&order.trial()).copied().unwrap_or_default();
+        self.job.set_time_limit(rank_timeout(order, longest, self.sampler.fill_limit(), turn_limit));
         let result = match order {
             RankCommand::Launch(trials) => {
                 self.sampler.launch(trials);
@@ -179,10 +197,12 @@ impl<'a> FleetMember<'a> {
     }
 }
 
-/// The time after which the slowest rank of an order counts as lost. `turn_limit` returns the time
-/// limit of a turn of a trial, or the longest one of any trial.
+/// The time after which the slowest rank of an order counts as lost. `longest` is how long all ranks
+/// took at most for such an order. `turn_limit` returns the time limit of a turn of a trial, or the
+/// longest one of any trial.
 fn rank_timeout(
     order: &RankCommand,
+    longest: Duration,
     fill_limit: Duration,
     turn_limit: impl Fn(Option<TrialIndex>) -> Duration,
 ) -> Duration {
@@ -200,8 +220,15 @@ fn rank_timeout(
         | RankCommand::Wait
         | RankCommand::Leave => Duration::ZERO,
     };
-    // A rank may fill the cache again before a turn.
-    RANK_TIMEOUT_MIN + turn.max(fill_limit) * RANK_TIMEOUT_STEPS
+    // A rank may fill the cache again before a warm turn.
+    let fills = match order {
+        RankCommand::Fill(_) => true,
+        RankCommand::Turn(_, slot, _) => slot.state == CacheState::Warm,
+        _ => false,
+    };
+    let fill = if fills { fill_limit } else { Duration::ZERO };
+    // Each rank knows its own limits alone; another may be slower.
+    RANK_TIMEOUT_MIN + turn.max(fill).max(longest) * RANK_TIMEOUT_STEPS
 }
 
 /// The rank that runs on the server and makes the file cold there.
@@ -282,23 +309,32 @@ mod tests {
         let (reader, command) = (TrialIndex::new(0), TrialIndex::new(1));
         let [second, hour] = [1, 3600].map(Duration::from_secs);
         let turn_limit = |trial: Option<TrialIndex>| if trial == Some(reader) { 10 * second } else { hour };
-        let timeout = |order: &RankCommand| rank_timeout(order, 20 * second, turn_limit);
-        let slot = Slot::unrecorded(CacheState::Warm);
-        let turn = |trial| RankCommand::Turn(trial, slot, TurnRanks { first: 0, count: 2 });
+        let timeout = |order: &RankCommand| rank_timeout(order, Duration::ZERO, 20 * second, turn_limit);
+        let turn_in = |state, trial| {
+            RankCommand::Turn(trial, Slot::unrecorded(state), TurnRanks { first: 0, count: 2 })
+        };
+        let turn = |trial| turn_in(CacheState::Warm, trial);
         for long in
             [turn(command), RankCommand::Open(command), RankCommand::WarmUp(command), RankCommand::CleanUp]
         {
             assert_eq!(timeout(&long), 2 * hour + 60 * second, "{long:?}");
         }
-        let shorter = [
-            turn(reader),
-            RankCommand::Fill(0),
-            RankCommand::CompareClocks,
-            RankCommand::Close(command),
-            RankCommand::Wait,
-        ];
-        for order in shorter {
-            assert_eq!(timeout(&order), 100 * second, "{order:?}");
+        for filling in [turn(reader), RankCommand::Fill(0)] {
+            assert_eq!(timeout(&filling), 100 * second, "{filling:?}");
         }
+        assert_eq!(timeout(&turn_in(CacheState::Cold, reader)), 80 * second, "nothing is filled");
+        for short in [RankCommand::CompareClocks, RankCommand::Close(command), RankCommand::Wait] {
+            assert_eq!(timeout(&short), 60 * second, "{short:?}");
+        }
+    }
+
+    #[test]
+    fn a_rank_that_was_measured_to_be_slower_is_waited_for() {
+        let [second, minute] = [1, 60].map(Duration::from_secs);
+        let slot = Slot::unrecorded(CacheState::Cold);
+        let order = RankCommand::Turn(TrialIndex::new(0), slot, TurnRanks { first: 0, count: 2 });
+        let timeout = |longest| rank_timeout(&order, longest, Duration::ZERO, |_| 10 * second);
+        assert_eq!(timeout(5 * second), 80 * second);
+        assert_eq!(timeout(5 * minute), 11 * minute);
     }
 }

@@ -19,6 +19,7 @@ use readlab_record::{
     EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, UntimedCount, joint_sample,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 /// Largest delay of a rank's start in a short turn. In a long turn it is the time of the turn,
 /// divided by [`LATE_START_DIVISOR`]. After a later start the recorded times would not describe the
@@ -107,8 +108,10 @@ impl<'a> FleetSampler<'a> {
 
     fn gather_reports(&mut self, order: &RankCommand) -> Result<Vec<RankReport>, JobError> {
         let order = self.member.job.broadcast(Some(order))?;
+        let begun = Instant::now();
         let own = self.member.follow(&order)?;
         let all = self.member.job.gather(&own)?;
+        self.member.note_order(&order, begun.elapsed());
         Ok(all.expect("rank 0 gathers"))
     }
 

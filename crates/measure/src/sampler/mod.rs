@@ -138,7 +138,7 @@ impl<'a> ProcessSampler<'a> {
 
     /// The time limit of a turn of one reading of this trial.
     pub fn turn_limit(&self, trial: TrialIndex) -> Duration {
-        self.trials.turn_limit(trial, 1).time
+        self.trials.repeated_turn_limit(trial, 1).time
     }
 
     /// The longest time limit of a turn of one reading, of any trial of the plan.
@@ -200,7 +200,9 @@ impl<'a> ProcessSampler<'a> {
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
         let surroundings =
             CacheBeforeAfter { before, after, lower_layer: below, device_busy_ns: device_busy, pressed };
-        self.proven_samples(trial, slot, turns, surroundings)
+        let samples = self.proven_samples(trial, slot, turns, surroundings)?;
+        self.trials.note_readings(trial.index, &samples);
+        Ok(samples)
     }
 
     /// Applies the settings under which a trial is read; returns whether any of them had to be
@@ -453,7 +455,10 @@ impl Sampler for ProcessSampler<'_> {
         if readlab_system::interrupt::is_stop_requested() {
             return Err(TrialEnd::Run(EndReason::Interrupted));
         }
-        self.state_maker().fill_all(fill)
+        let begun = Instant::now();
+        let filled = self.state_maker().fill_all(fill)?;
+        self.trials.note_fill(begun.elapsed());
+        Ok(filled)
     }
 
     fn take_turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {

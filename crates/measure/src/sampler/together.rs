@@ -26,7 +26,7 @@ impl ProcessSampler<'_> {
         trial: &Trial,
         request: TurnRequest,
     ) -> Result<Vec<MeteredTurn>, SampleError> {
-        let limit = self.trials.turn_limit(trial.index, request.lead + request.count);
+        let limit = self.trials.repeated_turn_limit(trial.index, request.lead + request.count);
         let pooled = self.pool.session(trial.index)?;
         let wait = || self.gate.iter_mut().for_each(|gate| gate.wait_for_start());
         let turns = pooled.take_metered_turn(request, &limit, wait);

@@ -18,6 +18,7 @@ use readlab_catalog::roster::Warmup;
 use readlab_corpus::archive::PackedFile;
 use readlab_corpus::line_ends::OtherLineEnds;
 use readlab_corpus::oracle::Truth;
+use readlab_model::sample::Sample;
 use readlab_model::target::memory::MemoryFacts;
 use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{Answer, COMMAND, CacheState, Params, TrialIndex, Work};
@@ -49,6 +50,12 @@ const PRESSED_TIME_LIMIT_MIN: Duration = Duration::from_secs(30);
 /// reading.
 const TIME_LIMIT_FACTOR: u32 = 40;
 
+/// Shortest time limit of a turn or a fill that follows from an earlier one.
+const MEASURED_TIME_LIMIT_MIN: Duration = Duration::from_secs(120);
+
+/// The time limit that follows from an earlier turn or fill includes this many times its time.
+const MEASURED_TIME_LIMIT_FACTOR: u32 = 10;
+
 /// A reading that begins within a firm budget may exceed the budget, up to this many times the time
 /// of the simplest reading, or of the longest turn of the same trial.
 const OVERRUN_FACTOR: u32 = 2;
@@ -68,6 +75,8 @@ const VERSION_RETRY_TIME: Duration = Duration::from_secs(30);
 /// The rules of time limits, for the reason of a failure.
 const READER_RULE: &str = "a turn may take 10 s (30 s under a bound on memory) and 40 times the reading for the \
                            right answer, and longer if a slow device could explain it";
+const MEASURED_RULE: &str =
+    "a turn may take 2 minutes and, for each reading, ten times the longest earlier one";
 const COMMAND_RULE: &str = "a command may take an hour";
 const BUDGET_RULE: &str = "a turn may go on for 5 s after --budget, or for twice an earlier turn";
 
@@ -108,6 +117,10 @@ pub(super) struct Trials<'a> {
     pub(super) clock: RunClock,
     /// Duration of the longest turn of each trial, untimed turns included.
     pub(super) longest_turns: BTreeMap<TrialIndex, Duration>,
+    /// The longest proven reading of each trial.
+    longest_readings: BTreeMap<TrialIndex, Duration>,
+    /// The longest fill of the cache; `None` before the first.
+    longest_fill: Option<Duration>,
     /// Description of the change of a target that ended the run; empty if no change did.
     run_ending_change: OnceLock<String>,
 }
@@ -134,6 +147,8 @@ impl<'a> Trials<'a> {
             memory_control: None,
             clock: RunClock::start(plan.rules.budget),
             longest_turns: BTreeMap::new(),
+            longest_readings: BTreeMap::new(),
+            longest_fill: None,
             run_ending_change: OnceLock::new(),
         }
     }
@@ -310,6 +325,33 @@ impl<'a> Trials<'a> {
         if time < usual.time { TurnLimit { time, rule: BUDGET_RULE } } else { usual }
     }
 
+    /// The time limit of a turn like the earlier ones of the trial. Their time is known, so no slow
+    /// device explains a longer wait. Only the prediction counts for a command of the user's, which
+    /// may do any work, and in other states than cold and warm, in which any number of bytes may come
+    /// from the device.
+    pub(super) fn repeated_turn_limit(&self, trial: TrialIndex, readings: u32) -> TurnLimit {
+        let predicted = self.turn_limit(trial, readings);
+        let planned = self.plan.planned_trial(trial);
+        let is_alike =
+            !planned.is_own_command && matches!(planned.trial.state, CacheState::Cold | CacheState::Warm);
+        let longest = self.longest_readings.get(&trial).filter(|_| is_alike);
+        let measured = longest.map(|longest| measured_time_limit(*longest * readings));
+        match measured.filter(|time| *time < predicted.time) {
+            Some(time) => TurnLimit { time, rule: MEASURED_RULE },
+            None => predicted,
+        }
+    }
+
+    pub(super) fn note_readings(&mut self, trial: TrialIndex, samples: &[Sample]) {
+        let Some(longest_ns) = samples.iter().map(|sample| sample.wall_ns).max() else { return };
+        let longest = self.longest_readings.entry(trial).or_default();
+        *longest = Duration::from_nanos(longest_ns).max(*longest);
+    }
+
+    pub(super) fn note_fill(&mut self, time: Duration) {
+        self.longest_fill = self.longest_fill.max(Some(time));
+    }
+
     /// The time limit of a turn of this many readings, without regard to the budget.
     fn usual_turn_limit(&self, trial: TrialIndex, readings: u32) -> TurnLimit {
         let least = match self.trial(trial).state {
@@ -332,18 +374,19 @@ impl<'a> Trials<'a> {
 
     /// The longest time limit of a turn of one reading, of any trial of the plan.
     pub(super) fn longest_turn_limit(&self) -> Duration {
-        let limits = self.plan.trials.iter().map(|it| self.turn_limit(it.trial.index, 1).time);
+        let limits = self.plan.trials.iter().map(|it| self.repeated_turn_limit(it.trial.index, 1).time);
         limits.max().unwrap_or(TIME_LIMIT_MIN)
     }
 
     /// The time limit of filling the cache with what a trial reads, for the trial that reads most
-    /// slowly.
+    /// slowly, or the limit that follows from an earlier fill.
     pub(super) fn fill_limit(&self) -> Duration {
         let time = |planned: &PlannedTrial| {
             let trial = planned.trial.index;
             self.simplest_time(trial, 1) * TIME_LIMIT_FACTOR + self.slow_device_time(trial)
         };
-        TIME_LIMIT_MIN + self.plan.trials.iter().map(time).max().unwrap_or_default()
+        let predicted = TIME_LIMIT_MIN + self.plan.trials.iter().map(time).max().unwrap_or_default();
+        self.longest_fill.map_or(predicted, |longest| predicted.min(measured_time_limit(longest)))
     }
 
     /// The time that this many of the simplest readings take, one after the other.
@@ -580,6 +623,10 @@ impl<'a> Trials<'a> {
     }
 }
 
+fn measured_time_limit(longest: Duration) -> Duration {
+    MEASURED_TIME_LIMIT_MIN + longest * MEASURED_TIME_LIMIT_FACTOR
+}
+
 /// The environment variable with the exit codes that are no failure, if the user names any.
 fn success_variable(rules: &CommandRules) -> Option<(OsString, OsString)> {
     let codes: Vec<String> = rules.success_codes.iter().map(u8::to_string).collect();
@@ -668,6 +715,35 @@ mod tests {
         assert_eq!(more_when_cold(&huge), SLOW_DEVICE_TIME_MAX);
         let many = Fixture::remote_of_size(1).described_as_files(1000);
         assert_eq!(more_when_cold(&many), SLOW_ACCESS_TIME * 1000);
+    }
+
+    #[test]
+    fn a_measured_trial_or_fill_waits_for_minutes_and_for_no_slow_device() {
+        let second = Duration::from_secs(1);
+        let reading = |seconds| Sample { wall_ns: seconds * 1_000_000_000, ..Sample::default() };
+        let huge = Fixture::remote_of_size(1 << 60);
+        let mut trials = huge.trials(&[("a", COLD), ("b", COLD)]);
+        assert!(trials.repeated_turn_limit(FIRST_TRIAL, 1).time > SLOW_DEVICE_TIME_MAX);
+        assert!(trials.fill_limit() > SLOW_DEVICE_TIME_MAX);
+        for seconds in [5, 3] {
+            trials.note_readings(FIRST_TRIAL, &[reading(seconds)]);
+            trials.note_fill(Duration::from_secs(seconds));
+            let limit = trials.repeated_turn_limit(FIRST_TRIAL, 1);
+            assert_eq!((limit.time, limit.rule), (MEASURED_TIME_LIMIT_MIN + 50 * second, MEASURED_RULE));
+            assert_eq!(trials.fill_limit(), limit.time);
+        }
+        let other = trials.nth_trial(1).index;
+        assert!(trials.repeated_turn_limit(other, 1).time > SLOW_DEVICE_TIME_MAX, "it was not measured");
+        let counted = trials.turn_limit(FIRST_TRIAL, 1).time;
+        assert!(counted > SLOW_DEVICE_TIME_MAX, "a counted reading is no repetition");
+        // A limit that is shorter stays, and those of the user's own command and of other states.
+        let small = Fixture::remote_of_size(1);
+        let pressed = huge.trials(&[("a", CacheState::Pressed)]);
+        for mut trials in [small.trials(&[("a", WARM)]), small.trials_of_command("xz", true), pressed] {
+            let predicted = trials.turn_limit(FIRST_TRIAL, 1).time;
+            trials.note_readings(FIRST_TRIAL, &[reading(1)]);
+            assert_eq!(trials.repeated_turn_limit(FIRST_TRIAL, 1).time, predicted);
+        }
     }
 
     #[test]
