@@ -1,6 +1,7 @@
 //! Tests that every method that reads places of a file gives the answer of the simplest code, with
 //! the proof of each block, and times every read once.
 
+use crate::files::{evict, is_cached};
 use crate::naive;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -220,6 +221,41 @@ fn controls_prove_no_block_and_the_null_control_reads_nothing() {
     fs::remove_file(&blocks.places.file).unwrap();
     let mut null = Reading::new("places-null", "-", Work::Sum, &blocks.list, []).unwrap();
     assert_eq!(read(&mut null).unwrap(), Answer::default());
+}
+
+#[test]
+fn the_controls_of_copies_and_faults_find_their_blocks_in_the_page_cache() {
+    let blocks = Blocks::with_ranges(&[(32_768, 10), (8192, 16_384)]);
+    let (file, last_page) = (&blocks.places.file, 61_440);
+    for name in ["places-copy", "places-faults"] {
+        evict(file);
+        if is_cached(file, last_page) {
+            return eprintln!("SKIPPED: files stay in the page cache here");
+        }
+        let mut control = Reading::new(name, "-", Work::Sum, &blocks.list, []).unwrap();
+        control.prepare().unwrap();
+        assert!([8192, 20_480].iter().all(|page| is_cached(file, *page)), "{name} reads from the device");
+    }
+}
+
+/// Number of page faults of this thread without a read from a device.
+fn minor_faults_of_thread() -> u64 {
+    let text = fs::read_to_string("/proc/thread-self/stat").unwrap();
+    // The fields after the program's name, which may have spaces; the first is the third of all.
+    let (_, fields) = text.rsplit_once(')').unwrap();
+    fields.split_ascii_whitespace().nth(7).unwrap().parse().unwrap()
+}
+
+#[test]
+fn the_control_of_page_faults_adds_few_faults_of_its_own_to_those_of_long_blocks() {
+    let block_bytes = 16 << 20;
+    let blocks = Blocks::with_ranges(&[(0, block_bytes)]);
+    fs::OpenOptions::new().write(true).open(&blocks.places.file).unwrap().set_len(block_bytes).unwrap();
+    let mut faults = Reading::new("places-faults", "-", Work::Sum, &blocks.list, []).unwrap();
+    let before = minor_faults_of_thread();
+    faults.prepare().unwrap();
+    let added = minor_faults_of_thread() - before;
+    assert!(added < block_bytes / 4096 / 8, "{added} page faults");
 }
 
 #[test]

@@ -6,13 +6,20 @@ use super::super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
 use super::mapped::Mapped;
 use super::ring::{Ring, RingSettings};
 use super::synchronous::read_each;
-use super::{BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, Stretch, Stretches, THREADS, open};
+use super::{
+    BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, Stretch, Stretches, THREADS, block_fault, open,
+};
 use crate::scan::{self, Visit};
 use crate::setting::Param;
+use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Answer, Cache, Places, Work};
 use std::os::unix::fs::FileExt;
 
 const DEPTH: Param = Param::new("depth", 64, 1, 4096);
+
+/// Size of the buffer through which blocks come into the page cache. It is small, because the page
+/// faults of its memory count for the turn.
+const CACHING_BUFFER_BYTES: usize = 128 << 10;
 
 pub(crate) const PLACES_NULL: Method = Method {
     name: "places-null",
@@ -26,7 +33,8 @@ pub(crate) const PLACES_NULL: Method = Method {
 
 pub(crate) const PLACES_COPY: Method = Method {
     name: "places-copy",
-    about: "control: pread(2) at the place of the longest block, which is in the page cache, once for each place",
+    about: "control: pread(2) at the place of the longest block, once for each place; the block is brought into the \
+            page cache before each turn",
     params: &[THREADS],
     build: |settings| Ok(Box::new(PlacesTarget::new(LongestBlock { threads: settings.get(&THREADS) }))),
     ..PLACES_NULL
@@ -75,6 +83,10 @@ struct LongestBlock {
 }
 
 impl PlacesReader for LongestBlock {
+    fn prepare(&mut self, places: &Places) -> Result<(), Fault> {
+        read_into_cache(places, places.longest_block())
+    }
+
     fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
         // A block of any length is within the file at the offset of the longest block.
         let (file, near) = (open(places)?, places.longest_block().map_or(0, |number| places.offsets[number]));
@@ -90,9 +102,7 @@ struct PageFaultControl {
 
 impl PlacesReader for PageFaultControl {
     fn prepare(&mut self, places: &Places) -> Result<(), Fault> {
-        let file = open(places)?;
-        let blocks = Stretches::of_blocks(places);
-        read_each(&blocks, 1, Visit::Nothing, |block, stretch| stretch.read_from(&file, block)).map(drop)
+        read_into_cache(places, 0..places.offsets.len())
     }
 
     fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
@@ -109,6 +119,20 @@ impl PlacesReader for Device {
     fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
         self.ring.read(places, Visit::Nothing)
     }
+}
+
+/// Brings the blocks with these indices into the page cache.
+fn read_into_cache(places: &Places, blocks: impl IntoIterator<Item = usize>) -> Result<(), Fault> {
+    let (file, mut buffer) = (open(places)?, Buffer::new(CACHING_BUFFER_BYTES)?);
+    for block in blocks {
+        let range = places.range_of(block);
+        for at in range.clone().step_by(CACHING_BUFFER_BYTES) {
+            let bytes = (range.end - at).min(CACHING_BUFFER_BYTES as u64) as usize;
+            let read = file.read_exact_at(&mut buffer[..bytes], at);
+            read.map_err(|cause| block_fault(places, range.start, cause))?;
+        }
+    }
+    Ok(())
 }
 
 /// The latencies without an answer, because the control did not read the blocks.
