@@ -45,6 +45,11 @@ pub enum Composition {
         software: &'static str,
         parts: Vec<BlockDevice>,
     },
+    /// A volume of a file system that keeps its blocks in a cache of its own beside the page cache.
+    OwnCache {
+        /// The file system, such as `ZFS`.
+        filesystem: &'static str,
+    },
     /// Several devices under the device mapper, one of which may cache another: /sys does not show
     /// what the mapper makes of them.
     MayBeCached(Vec<BlockDevice>),
@@ -160,6 +165,7 @@ impl BlockDevice {
         match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
             "zram" | "ram" | "nullb" => return Composition::Memory,
             "ublkb" => return Composition::Program,
+            "zd" => return Composition::OwnCache { filesystem: "ZFS" },
             _ if self.is_scsi_debug() => return Composition::Memory,
             "nbd" | "rbd" | "rnbd" | "drbd" => return Composition::Remote { protocol: None },
             _ if name.starts_with("etherd!") => return Composition::Remote { protocol: None },

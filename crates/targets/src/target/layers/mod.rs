@@ -33,6 +33,9 @@ const SERVER_CACHE_REASON: &str = "it is not this machine's";
 /// The reason why the cache of a program stays filled.
 const PROGRAM_CACHE_REASON: &str = "neither its memory nor what it reads can be evicted from here";
 
+/// The reason why the own cache of a file system stays filled.
+const OWN_CACHE_REASON: &str = "it is beside the page cache";
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LayerChain {
     pub layers: Vec<Layer>,
@@ -90,7 +93,7 @@ impl Walk<'_> {
             )),
             Backing::OwnCache => self.add(
                 Layer::new(LayerKind::Filesystem, &name)
-                    .with_unevictable_cache(format!("the cache of {name}"), "it is beside the page cache"),
+                    .with_unevictable_cache(format!("the cache of {name}"), OWN_CACHE_REASON),
             ),
             Backing::Remote => self.add_server(&name, mount.as_ref()),
             Backing::Program if mount.as_ref().is_some_and(|mount| mount.kind == "virtiofs") => {
@@ -207,6 +210,11 @@ impl Walk<'_> {
                 let why = "blocks that were read before may be on its faster device";
                 self.add(layer.with_unevictable_cache(format!("the cache of {name} ({by})"), why));
                 parts.iter().for_each(|part| self.add_device(part));
+            }
+            Composition::OwnCache { filesystem } => {
+                let name = format!("{name} ({filesystem})");
+                let what = format!("the cache of {name}");
+                self.add(Layer::new(LayerKind::Device, name).with_unevictable_cache(what, OWN_CACHE_REASON));
             }
             Composition::MayBeCached(parts) => {
                 let layer = Layer::new(LayerKind::Mapped, &name);

@@ -139,6 +139,7 @@ fn devices_in_memory_of_programs_or_on_other_machines_have_caches_that_stay() {
         ("sdc", "memory (sdc)"),
         ("ublkb0", "the cache of the program that serves ublkb0"),
         ("nbd2", "the cache of the server of nbd2"),
+        ("zd16", "the cache of zd16 (ZFS)"),
     ] {
         let Some(it) = ScriptedKernel::new() else { return };
         it.set_device(name);
@@ -152,6 +153,17 @@ fn devices_in_memory_of_programs_or_on_other_machines_have_caches_that_stay() {
         (it.names_below_filesystem(), unevictable_cache_names(&it.chain().layers)),
         (vec!["nvme0n1".to_owned()], None)
     );
+}
+
+#[test]
+fn a_partition_of_a_volume_of_zfs_is_above_the_cache_of_zfs() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.write("sys/block/zd0/zd0p1/partition", "1\n");
+    it.set_device_folder("sys/block/zd0/zd0p1");
+    assert_eq!(it.names_below_filesystem(), ["zd0p1", "zd0 (ZFS)"]);
+    let cautions = cautions(&it.chain().layers);
+    let said = "the cache of zd0 (ZFS), which is not evicted (it is beside the page cache)";
+    assert!(cautions[0].contains(said), "{cautions:?}");
 }
 
 #[test]
