@@ -311,7 +311,7 @@ impl<'a> TrialFacts<'a> {
 /// Whether a file system that may compress files, and lists no extents, read fewer bytes from the
 /// device than it delivered.
 fn is_stored_compressed(it: &TrialRecord, target: &TargetFacts, device_bytes: Option<f64>) -> bool {
-    let kind = target.filesystem.as_deref().unwrap_or_default();
+    let kind = target.storing_filesystem().unwrap_or_default();
     let zeros = target.extents.as_ref().map_or(0, |extents| extents.hole_bytes + extents.unwritten_bytes);
     let stored_bytes = delivered_bytes(it, target).unwrap_or(0.0) - float(zeros);
     ["squashfs", "erofs", "cramfs", "iso9660"].contains(&kind)

@@ -209,6 +209,22 @@ mod tests {
     }
 
     #[test]
+    fn a_file_in_an_overlay_is_stored_by_the_file_system_below() {
+        let layers = vec![
+            Layer::new(LayerKind::Overlay, "overlay"),
+            Layer::new(LayerKind::File, "/lower/f").with_evicted_cache(),
+            Layer::new(LayerKind::Filesystem, "squashfs"),
+            Layer::new(LayerKind::Loop, "loop0"),
+            Layer::new(LayerKind::File, "/images/a").with_evicted_cache(),
+            Layer::new(LayerKind::Filesystem, "ext4"),
+        ];
+        let facts = TargetFacts { filesystem: Some("overlay".to_owned()), layers, ..TargetFacts::default() };
+        assert_eq!(facts.storing_filesystem(), Some("squashfs"));
+        let not_visible = TargetFacts { layers: Vec::new(), ..facts };
+        assert_eq!(not_visible.storing_filesystem(), Some("overlay"));
+    }
+
+    #[test]
     fn the_bytes_of_a_file_system_in_a_file_come_from_the_device_below_that_file() {
         let image = [
             Layer::new(LayerKind::Filesystem, "erofs"),

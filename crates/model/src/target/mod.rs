@@ -379,6 +379,13 @@ impl TargetFacts {
         layers::unevictable_cache_names(&self.layers)
     }
 
+    /// The type of the file system that stores the target. Below an overlay, it is that of the file
+    /// that the overlay shows.
+    pub fn storing_filesystem(&self) -> Option<&str> {
+        let of_layers = self.layers.iter().find(|layer| layer.kind == LayerKind::Filesystem);
+        of_layers.map(|layer| layer.name.as_str()).or(self.filesystem.as_deref())
+    }
+
     /// The read-ahead for this target: the setting of its file system, or else of its device.
     pub fn read_ahead(&self) -> Option<ReadAhead> {
         let of_device = || {

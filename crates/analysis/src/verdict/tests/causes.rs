@@ -6,6 +6,7 @@ use super::*;
 use readlab_model::sample::{DeliveryMeter, TurnSeen};
 use readlab_model::target::TargetKind;
 use readlab_model::target::device::{Device, IoQuota, ReadAhead};
+use readlab_model::target::layers::{Layer, LayerKind};
 use readlab_model::target::places::RangesFacts;
 use readlab_model::target::setting::SettingValue;
 use readlab_model::units::Throughput;
@@ -529,6 +530,17 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
         let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
         assert_sentence(&verdict_on(&record, read), said);
     }
+    // An overlay shows the file.
+    let mut record = machine_record();
+    let target = &mut record.targets[TargetIndex::new(0)];
+    target.filesystem = Some("overlay".to_owned());
+    target.layers =
+        [(LayerKind::Overlay, "overlay"), (LayerKind::File, "/l/f"), (LayerKind::Filesystem, "squashfs")]
+            .map(|(kind, name)| Layer::new(kind, name))
+            .to_vec();
+    let reading = with_device_bytes(FILE_BYTES / 4, sample_of_ms(2000, 60, 1800));
+    let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
+    assert_sentence(&verdict_on(&record, read), said);
     // A command that stops early needs few bytes of any file. So does a reading of blocks that
     // repeat.
     let mut record = machine_record();
