@@ -9,6 +9,7 @@ use crate::processes::KilledOnDrop;
 use readlab_measure::cache::{EvictionScope, TargetCache};
 use readlab_measure::residency::{ResidencyProof, ResidencyProver};
 use readlab_measure::target::CacheControl;
+use readlab_model::target::TargetFacts;
 use readlab_targets::target::Target;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -265,6 +266,9 @@ mod ring2 {
         for (folder, name) in [(lower, "lower:a b"), (upper, "upper")] {
             let target = Target::examine(&point.join(name)).unwrap();
             assert_eq!(target.evictable, [folder.join(name)], "{:?}", target.facts.layers);
+            let storage = |facts: &TargetFacts| (facts.device.clone(), facts.own_read_ahead.clone());
+            let shown = Target::examine(&folder.join(name)).unwrap();
+            assert_eq!(storage(&target.facts), storage(&shown.facts), "the kernel reads ahead alike");
             assert_eq!(target.facts.unevictable_cache_names(), None);
             // An overlay does not write back dirty pages of a lower file.
             let proof = evict(&target);

@@ -25,13 +25,13 @@ pub mod url;
 pub mod web;
 
 use copies::Copies;
+use device::DeviceFacts;
 pub use error::TargetError;
 use error::{refusal, refusal_of_word};
 use filesystem::{Backing, Filesystem};
 use layers::{EvictableFiles, LayerChain};
 pub use path::absolute_without_dot_dot;
 use places::FilePlaces;
-use readlab_model::target::device::Device;
 use readlab_model::target::dictionary::Dictionary;
 use readlab_model::target::layers::io_quotas;
 use readlab_model::target::range::{FileRange, RangeFacts};
@@ -424,13 +424,13 @@ fn with_storage_facts(
     status: &FileStatus,
     filesystem: Filesystem,
 ) -> (TargetFacts, EvictableFiles) {
-    let LayerChain { layers, evictable } = LayerChain::walk(&SystemRoot::default(), real, file);
-    let (mount, device) = mount_and_device(real, status);
+    let LayerChain { layers, evictable, device_facts } = LayerChain::walk(&SystemRoot::default(), real, file);
+    let DeviceFacts { device, own_read_ahead } = device_facts.unwrap_or_default();
     facts.cautions.extend(readlab_model::target::layers::cautions(&layers));
     let facts = TargetFacts {
         filesystem: Some(filesystem.to_string()),
-        mount: mount.as_ref().map(device::mount_words),
-        own_read_ahead: device::own_read_ahead(mount.as_ref(), status.device),
+        mount: mount(real, status).as_ref().map(device::mount_words),
+        own_read_ahead,
         device,
         io_quotas: io_quotas(&layers, io_quota::all()),
         layers,
@@ -439,14 +439,12 @@ fn with_storage_facts(
     (facts, evictable)
 }
 
-/// The mount of a file and the device below it. A block device is its own device and has no mount.
-fn mount_and_device(real: &Path, status: &FileStatus) -> (Option<Mount>, Option<Device>) {
-    if let FileKind::BlockDevice(number) = status.kind {
-        return (None, device::below_file(None, number));
+/// The mount of a file; `None` for a block device, whose bytes are on no mount.
+fn mount(real: &Path, status: &FileStatus) -> Option<Mount> {
+    match status.kind {
+        FileKind::BlockDevice(_) => None,
+        _ => Mount::find(&SystemRoot::default(), real, status.device),
     }
-    let mount = Mount::find(&SystemRoot::default(), real, status.device);
-    let device = device::below_file(mount.as_ref(), status.device);
-    (mount, device)
 }
 
 #[cfg(test)]

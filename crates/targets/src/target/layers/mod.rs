@@ -5,7 +5,7 @@
 //! The chain ends at a layer that is not visible, and states the reason; nothing is guessed. Files
 //! behind loop devices are opened only for reading, to find out whether they can be evicted.
 
-use crate::target::device;
+use crate::target::device::{self, DeviceFacts};
 use crate::target::filesystem::{Backing, Filesystem};
 use readlab_model::target::layers::{Layer, LayerKind};
 use readlab_system::block_device::{BlockDevice, Composition, LoopDevice};
@@ -27,6 +27,9 @@ pub type EvictableFiles = Vec<PathBuf>;
 /// answers form a loop.
 const LAYERS_MAX: usize = 64;
 
+/// The name of the file system whose files are those of others.
+const OVERLAY: &str = "overlay";
+
 /// The reason why the cache of a server stays filled.
 const SERVER_CACHE_REASON: &str = "it is not this machine's";
 
@@ -42,6 +45,9 @@ pub struct LayerChain {
     /// The files in the chain whose pages are evicted before a cold reading, from the nearest layer
     /// downwards.
     pub evictable: EvictableFiles,
+    /// The device of the first file, below an overlay that of the file that the overlay shows: the
+    /// kernel reads from there, and as far ahead as is set there. `None` if that file is not visible.
+    pub device_facts: Option<DeviceFacts>,
 }
 
 struct Walk<'a> {
@@ -71,12 +77,16 @@ impl Walk<'_> {
         }
         if let FileKind::BlockDevice(number) = status.kind {
             if let Some(device) = BlockDevice::find(self.system, number) {
+                self.chain.device_facts.get_or_insert_with(|| DeviceFacts::of_device(&device));
                 self.add_device(&device);
             }
             return;
         }
         let mount = Mount::find(self.system, path, status.device);
         let name = filesystem.to_string();
+        if name != OVERLAY && self.chain.device_facts.is_none() {
+            self.chain.device_facts = Some(DeviceFacts::of_file(self.system, mount.as_ref(), status.device));
+        }
         match filesystem.backing {
             Backing::Device => {
                 self.add(Layer::new(LayerKind::Filesystem, name));
@@ -100,7 +110,7 @@ impl Walk<'_> {
                 self.add_server("virtiofs", mount.as_ref());
             }
             Backing::Program => self.add_program(file, status.device, mount.as_ref()),
-            Backing::Stacked if name == "overlay" => self.add_overlay(path, &status, mount.as_ref()),
+            Backing::Stacked if name == OVERLAY => self.add_overlay(path, &status, mount.as_ref()),
             Backing::Stacked => self.add(Layer::new(LayerKind::Overlay, &name).with_unevictable_cache(
                 format!("the page cache of the file below {name}"),
                 "which file that is is not visible",
@@ -139,7 +149,7 @@ impl Walk<'_> {
     /// Adds the underlying file of a file in an overlay. The two files share their pages, so nothing
     /// is cached twice, but only the underlying file can be written back.
     fn add_overlay(&mut self, path: &Path, status: &FileStatus, mount: Option<&Mount>) {
-        self.add(Layer::new(LayerKind::Overlay, "overlay"));
+        self.add(Layer::new(LayerKind::Overlay, OVERLAY));
         let folders = mount.map(Mount::overlay_layers).unwrap_or_default();
         let inside = mount.and_then(|mount| mount.path_in_filesystem(path)).unwrap_or_default();
         for folder in folders.iter().filter(|folder| folder.is_absolute()) {

@@ -86,6 +86,18 @@ fn a_loop_device_is_followed_to_its_file_and_a_cycle_ends_the_walk() {
 }
 
 #[test]
+fn the_device_of_a_file_in_an_image_is_the_loop_device_with_its_read_ahead() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.set_device("loop0");
+    it.write("sys/block/loop0/loop/backing_file", format!("{}\n", it.image.display()));
+    it.write("sys/block/loop0/queue/read_ahead_kb", "16\n");
+    let DeviceFacts { device, own_read_ahead } = it.chain().device_facts.unwrap();
+    let device = device.unwrap();
+    assert_eq!((device.name.as_str(), device.read_ahead_bytes), ("loop0", Some(16 << 10)));
+    assert_eq!(own_read_ahead, None);
+}
+
+#[test]
 fn direct_io_does_not_use_the_cache_of_the_file() {
     let Some(it) = ScriptedKernel::new() else { return };
     it.set_device("loop0");
