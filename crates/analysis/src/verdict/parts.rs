@@ -10,7 +10,7 @@ use super::{ABOVE_LIMIT_SHARE, DOMINANT_SHARE_MIN};
 use crate::memory::has_greater_bound;
 use crate::stats::{self, Confidence, Interval, Observation, float};
 use readlab_model::sample::{Meter, Sample};
-use readlab_model::target::{TargetFacts, TargetIndex};
+use readlab_model::target::{Http, TargetFacts, TargetIndex};
 use readlab_model::trial::CacheState;
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -126,6 +126,8 @@ pub(super) struct TrialFacts<'a> {
     pub(super) device_bytes: Option<f64>,
     /// The device bytes divided by the bytes that a reading needs, each counted once.
     pub(super) needed_bytes_ratio: Option<f64>,
+    /// Bytes per second from the device. Over readlab's own server they are not counted: cold, it is
+    /// the least rate at which they come.
     pub(super) device_rate: Option<f64>,
     /// The device bytes divided by the requested bytes, where clearly more came from the device:
     /// the kernel reads around blocks, in larger pieces than the control requests.
@@ -223,6 +225,8 @@ impl<'a> TrialFacts<'a> {
             let as_many = near.limit.kind == LimitKind::Device || near.limit.threads >= workers;
             as_many || near.share <= ABOVE_LIMIT_SHARE
         });
+        let sent_bytes = || bytes_fetched_by_own_server(target).filter(|_| cold && is_whole);
+        let device_rate = device_rate.or_else(|| sent_bytes().map(per_second));
         let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
         Some(TrialFacts {
             size_bytes: target.size_bytes,
@@ -328,6 +332,13 @@ fn delivered_bytes(it: &TrialRecord, target: &TargetFacts) -> Option<f64> {
     }
     let share = stats::median(it.samples.iter().filter_map(|sample| sample.resident_after))?;
     Some(useful_bytes * share)
+}
+
+/// Smallest number of bytes that readlab's own server must get from the device for a cold reading;
+/// `None` for other targets, and where nothing shows that it gets any.
+fn bytes_fetched_by_own_server(target: &TargetFacts) -> Option<f64> {
+    let is_own = matches!(target.http(), Some(Http::Own));
+    target.expected_device_bytes().filter(|&bytes| is_own && bytes > 0).map(float)
 }
 
 /// The part of a trial's kernel time that controls explain, for a target of this size.

@@ -18,7 +18,9 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
                        were not counted";
             Verdict::Unknown { why: why.to_owned() }
         } else {
-            Verdict::Server { wait: server::server_wait(judged) }
+            // Readlab's own server is in the control groups of this process.
+            let by_quota = facts.device_rate.and_then(|_| quota::verdict_on_quota_of_reads(judged));
+            by_quota.unwrap_or_else(|| Verdict::Server { wait: server::server_wait(judged) })
         };
     }
     let nothing_known = || quota::verdict_on_quota_while_waiting(judged).unwrap_or(Verdict::Latency);

@@ -336,7 +336,7 @@ fn readings_shorter_than_the_period_of_a_quota_are_limited_by_the_quota() {
     }
 }
 
-fn io_quota(bytes_per_s: Option<u64>, reads_per_s: Option<u64>) -> IoQuota {
+pub(super) fn io_quota(bytes_per_s: Option<u64>, reads_per_s: Option<u64>) -> IoQuota {
     let setting = "blkio.throttle.read_bps_device".to_owned();
     IoQuota { device: "vda".to_owned(), bytes_per_s, reads_per_s, setting }
 }

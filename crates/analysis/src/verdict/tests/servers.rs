@@ -1,6 +1,7 @@
 //! Readings from a server: whether the first byte, one connection or the whole server limits them,
 //! and readings that are limited by this machine's processors.
 
+use super::causes::io_quota;
 use super::*;
 use readlab_model::sample::{RequestMeters, TurnSeen};
 use readlab_model::target::{Http, TargetKind};
@@ -40,6 +41,38 @@ fn a_reading_that_waits_for_a_server_is_limited_by_the_server_in_every_state() {
         assert_verdict(&record, waits, right, &format!("stopped by waiting for the {server}"));
         assert_verdict(&record, waits, right, "; of its time 60 % waiting");
         assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
+    }
+}
+
+#[test]
+fn an_io_quota_below_readlabs_own_server_is_not_called_the_server() {
+    let foreign = Http::Foreign { software: None, etag: None, last_modified: None };
+    let plain = || Some(Extents { count: 1, ..Extents::default() });
+    let (of_bytes, of_reads) = (io_quota(Some(50_000_000), None), io_quota(None, Some(500)));
+    for (http, state, extents, quota, right) in [
+        (Http::Own, CacheState::Cold, plain(), &of_bytes, "I/O quota 100 %"),
+        (Http::Own, CacheState::Cold, plain(), &of_reads, "I/O quota"),
+        // Warm, no byte comes from the device.
+        (Http::Own, CacheState::Warm, plain(), &of_bytes, "server"),
+        (Http::Own, CacheState::Warm, plain(), &of_reads, "server"),
+        // It is not known how many bytes come from the device.
+        (Http::Own, CacheState::Cold, None, &of_bytes, "server"),
+        (foreign, CacheState::Unknown, plain(), &of_bytes, "server or network"),
+    ] {
+        let mut record = server_record(http);
+        let target = &mut record.targets[TargetIndex::new(0)];
+        (target.extents, target.io_quotas) = (extents, vec![quota.clone()]);
+        // No meter counts what the server's process reads.
+        let reading = Sample { device_read_bytes: None, ..sample_of_ms(20_000, 300, 500) };
+        let read = add(&mut record, "rust/http", state, Cache::Through, reading);
+        let judged = verdict_on(&record, read);
+        assert_eq!(judged.short_cause(), right, "{state}, {quota:?}: {judged:?}");
+        if right == "I/O quota 100 %" {
+            assert_sentence(
+                &judged,
+                "a quota of its control group, 50.0 MB/s is all of the 50.0 MB/s of vda",
+            );
+        }
     }
 }
 
