@@ -20,6 +20,7 @@ pub fn device_bytes_sentences(record: &Record, target: TargetIndex) -> Vec<Strin
     let mut said = Vec::new();
     let size = Bytes(facts.size_bytes);
     if let Some(extents) = &facts.extents {
+        let file_size = Bytes(facts.cached_bytes());
         let places = [
             (
                 extents.encoded_bytes,
@@ -29,7 +30,7 @@ pub fn device_bytes_sentences(record: &Record, target: TargetIndex) -> Vec<Strin
             (extents.unwritten_bytes, "reserved and never written, which reads as zeros without the device"),
         ];
         for (bytes, what) in places.into_iter().filter(|(bytes, _)| *bytes > 0) {
-            said.push(format!("{} of {size} are {what}", Bytes(bytes)));
+            said.push(format!("{} of {file_size} are {what}", Bytes(bytes)));
         }
     }
     if let Some((least, most)) =

@@ -126,7 +126,7 @@ fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     // A file system that stores a file encoded reads it through the page cache even with
     // `O_DIRECT`.
     let encoded_bytes = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
-    if kind == LimitKind::Device && encoded_bytes > size_bytes / 2 {
+    if kind == LimitKind::Device && encoded_bytes > target.cached_bytes() / 2 {
         return None;
     }
     let counted = match kind {

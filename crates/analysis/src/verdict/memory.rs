@@ -39,13 +39,17 @@ pub(super) fn verdict_on_memory_bound(judged: &JudgedTrial) -> Option<Verdict> {
     }
     verdict_on_reclaim(judged).or_else(|| verdict_on_thrashing(judged)).or_else(|| {
         let reread = judged.facts.needed_bytes_ratio.filter(|times| *times >= REREAD_SHARE_MIN)?;
-        (waits_for_device(judged) && amplification(judged).is_none()).then(|| Verdict::MemoryBound {
-            reread_ratio: reread,
-            share_of_working_set: memory.share(),
-            is_of_blocks: target.blocks().is_some(),
-            greater_bound: greater_bound(judged),
-            // Rivals have the same bound.
-            remedy: judged.clear_remedy(judged.rivals()),
+        // Around encoded blocks, whole extents come: their bytes show no share of the working set.
+        let is_share = !(judged.facts.may_be_encoded() && target.blocks().is_some());
+        (is_share && waits_for_device(judged) && amplification(judged).is_none()).then(|| {
+            Verdict::MemoryBound {
+                reread_ratio: reread,
+                share_of_working_set: memory.share(),
+                is_of_blocks: target.blocks().is_some(),
+                greater_bound: greater_bound(judged),
+                // Rivals have the same bound.
+                remedy: judged.clear_remedy(judged.rivals()),
+            }
         })
     })
 }

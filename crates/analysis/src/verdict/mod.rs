@@ -379,8 +379,9 @@ fn decide(judged: &JudgedTrial) -> Verdict {
         // Beyond the copy, the kernel decodes files that the file system stores encoded.
         Some((TimePart::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
         Some((TimePart::Opens, _)) => Verdict::Metadata,
-        None if facts.is_encoded()
-            && parts.reaches_share(parts.share_of(TimePart::Kernel) + waiting, DOMINANT_SHARE_MIN) =>
+        Some((TimePart::Kernel, _)) | None
+            if facts.may_be_encoded()
+                && parts.reaches_share(parts.share_of(TimePart::Kernel) + waiting, DOMINANT_SHARE_MIN) =>
         {
             waiting::verdict_on_decoding_or_device(facts)
         }

@@ -6,6 +6,7 @@ use super::cpu_time::{CpuTime, NoCpuTime, limit_to_threads, whole_processors};
 use super::limits::limit_for_trial;
 use super::page_faults::{allocates_memory, mapping_faults};
 use super::quota::throttled_ratio;
+use super::read_ahead::AMPLIFICATION_MIN;
 use super::{ABOVE_LIMIT_SHARE, DOMINANT_SHARE_MIN};
 use crate::memory::has_greater_bound;
 use crate::stats::{self, Confidence, Interval, Observation, float};
@@ -140,6 +141,9 @@ pub(super) struct TrialFacts<'a> {
     /// Whether a file system that lists no extents delivered more bytes than it read from the
     /// device.
     pub(super) is_stored_compressed: bool,
+    /// Whether a file system that may compress files, and lists no extents, read many times the
+    /// bytes of the blocks: it always reads whole blocks of its own, which may be compressed.
+    pub(super) may_be_stored_compressed: bool,
     /// The share of the time in which the device had work; `None` where that was not counted.
     pub(super) device_busy_share: Option<f64>,
     /// The time in which the processor quota was used up, summed over all processors, as a share of
@@ -201,6 +205,7 @@ impl<'a> TrialFacts<'a> {
         let rate = record.bytes_out(it).map(|bytes| per_second(float(bytes)));
         let device_rate = device_bytes.map(per_second);
         let times = device_bytes.map(|bytes| bytes / (size * readers).max(1.0));
+        let needed_bytes_ratio = device_bytes.map(|bytes| bytes / float(target.useful_bytes().max(1)));
         let cold = it.trial.state == CacheState::Cold;
         let may_use_device = cold || it.trial.state == CacheState::Pressed;
         let cold_above = target.unevictable_cache_names().filter(|_| cold);
@@ -232,8 +237,12 @@ impl<'a> TrialFacts<'a> {
             size_bytes: target.size_bytes,
             // Limits of bytes do not apply to walks that find names.
             limits: if size > 0.0 && !it.trial.work.finds_names() { near.collect() } else { Vec::new() },
-            encoded_share: float(encoded) / size.max(1.0),
+            // The extents are those of the whole file, also if blocks of it are read.
+            encoded_share: float(encoded) / float(target.cached_bytes().max(1)),
             is_stored_compressed: cold && is_stored_compressed(it, target, device_bytes),
+            may_be_stored_compressed: may_use_device
+                && reads_whole_compressed_blocks(target)
+                && needed_bytes_ratio.is_some_and(|times| times >= AMPLIFICATION_MIN),
             device_busy_share: scaled_turn_time_ns(it, |sample| sample.turn.device_busy_ns)
                 .map(|ns| ns / wall_ns),
             throttled_ratio: throttled_ratio(it),
@@ -242,7 +251,7 @@ impl<'a> TrialFacts<'a> {
             why_no_cpu,
             rate,
             device_bytes,
-            needed_bytes_ratio: device_bytes.map(|bytes| bytes / float(target.useful_bytes().max(1))),
+            needed_bytes_ratio,
             device_rate,
             fetched_ratio: times
                 .filter(|times| may_use_device && target.blocks().is_some() && *times > FETCHED_TIMES_MIN),
@@ -258,6 +267,12 @@ impl<'a> TrialFacts<'a> {
     pub(super) fn is_encoded(&self) -> bool {
         matches!(self.trial_record.trial.state, CacheState::Cold | CacheState::Pressed)
             && (self.encoded_share >= DOMINANT_SHARE_MIN || self.is_stored_compressed)
+    }
+
+    /// Whether the file system decodes most of what this reading gets from the device, or may do
+    /// so.
+    pub(super) fn may_be_encoded(&self) -> bool {
+        self.is_encoded() || self.may_be_stored_compressed
     }
 
     /// The limit to which the trial comes nearest.
@@ -320,6 +335,14 @@ fn is_stored_compressed(it: &TrialRecord, target: &TargetFacts, device_bytes: Op
     let stored_bytes = delivered_bytes(it, target).unwrap_or(0.0) - float(zeros);
     ["squashfs", "erofs", "cramfs", "iso9660"].contains(&kind)
         && device_bytes.is_some_and(|bytes| bytes > 0.0 && bytes < COMPRESSED_SHARE_MAX * stored_bytes)
+}
+
+/// Whether blocks are read of a file system that lists no extents and compresses files: it reads and
+/// decodes whole blocks of its own. Those of iso9660 are seldom compressed, and the kernel reads
+/// ahead for a plain file there.
+fn reads_whole_compressed_blocks(target: &TargetFacts) -> bool {
+    let kind = target.filesystem.as_deref().unwrap_or_default();
+    target.blocks().is_some() && target.extents.is_none() && ["squashfs", "erofs", "cramfs"].contains(&kind)
 }
 
 /// Number of bytes of the file that one cold reading needs, each counted once. A command whose

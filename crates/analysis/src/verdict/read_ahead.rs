@@ -15,7 +15,7 @@ use readlab_record::TrialRecord;
 
 /// Read-ahead decides the verdict if the device delivers at least this many times the requested
 /// bytes.
-const AMPLIFICATION_MIN: f64 = 2.0;
+pub(super) const AMPLIFICATION_MIN: f64 = 2.0;
 
 /// The verdict on a cold or pressed reading of places that waits for the device while the device
 /// delivers many times the requested bytes.
@@ -39,9 +39,13 @@ fn fetches_by_page_faults(it: &TrialRecord) -> bool {
 
 /// The device bytes divided by the bytes of the blocks that a reading needs. `None` if the device
 /// bytes are not clearly more than a reading without read-ahead fetches: the whole pages of the
-/// blocks, and the bytes between ranges that the reading merges.
+/// blocks, and the bytes between ranges that the reading merges. `None` also for an encoded file:
+/// the file system can decode only whole blocks of its own, with and without read-ahead.
 pub(super) fn amplification(judged: &JudgedTrial) -> Option<f64> {
     let JudgedTrial { target, facts, .. } = judged;
+    if facts.may_be_encoded() {
+        return None;
+    }
     let asked_bytes = pages_bytes_of_blocks(target)?.max(merged_bytes(judged).unwrap_or(0.0));
     let times_asked = asked_bytes / float(target.useful_bytes().max(1));
     facts.needed_bytes_ratio.filter(|times| *times >= AMPLIFICATION_MIN * times_asked)

@@ -85,7 +85,9 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
             greater_bound: greater,
             remedy,
         } => {
-            let advice = if *is_of_blocks {
+            let advice = if facts.may_be_encoded() {
+                "the file system reads an encoded file through the page cache, also with O_DIRECT"
+            } else if *is_of_blocks {
                 "O_DIRECT brings no more than the blocks, and leaves the memory to other files"
             } else {
                 "O_DIRECT with large blocks, or RWF_DONTCACHE, leaves the memory to other files"
@@ -195,10 +197,13 @@ fn decoding_or_device_words(busy: Option<f64>, facts: &TrialFacts) -> String {
 }
 
 /// Words that say how much of the file is stored encoded, or that the file takes less space than its
-/// size.
+/// size, or may do so.
 fn storage_words(facts: &TrialFacts) -> String {
     if facts.is_stored_compressed {
         return "it stores the file in fewer bytes than it has".to_owned();
+    }
+    if facts.may_be_stored_compressed {
+        return "it reads whole blocks of its own, which may be compressed".to_owned();
     }
     format!("{} of the file is stored encoded", percent(facts.encoded_share))
 }

@@ -59,11 +59,11 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     if let Some(verdict) = shallow.or_else(|| quota::verdict_on_quota_of_reads(judged)) {
         return verdict;
     }
-    let encoded = facts.is_encoded();
     match facts.limit(LimitKind::Device) {
-        Some(_) if encoded => Verdict::Decoding,
+        // The kernel does not read ahead for blocks: these may wait for the device one by one.
+        Some(_) if facts.is_encoded() && target.blocks().is_none() => Verdict::Decoding,
+        _ if facts.may_be_encoded() => verdict_on_decoding_or_device(facts),
         Some(_) => Verdict::Device { device_use: device_use(judged) },
-        None if encoded => verdict_on_decoding_or_device(facts),
         None => {
             let why = "it waits, and no reading past the page cache shows what the device does at best";
             raced().unwrap_or_else(|| Verdict::Unknown { why: why.to_owned() })
@@ -87,7 +87,7 @@ fn may_wait_for_processor(judged: &JudgedTrial) -> bool {
 /// threads.
 pub(super) fn verdict_on_decoding_or_device(facts: &TrialFacts) -> Verdict {
     match facts.device_busy_share {
-        Some(busy) if busy < DOMINANT_SHARE_MIN => Verdict::Decoding,
+        Some(busy) if busy < DOMINANT_SHARE_MIN && facts.is_encoded() => Verdict::Decoding,
         busy => Verdict::DecodingOrDevice { device_busy_share: busy.map(|busy| busy.min(1.0)) },
     }
 }

@@ -240,6 +240,53 @@ fn a_random_mapping_that_fetches_unrequested_bytes_is_limited_by_read_ahead() {
 }
 
 #[test]
+fn whole_extents_of_an_encoded_file_are_not_called_read_ahead() {
+    let encoded = |encoded_bytes| Some(Extents { count: 8, encoded_bytes, ..Extents::default() });
+    let is_encoded = "100 % of the file is stored encoded";
+    let may_be = "it reads whole blocks of its own, which may be compressed";
+    let read_ahead = "read-ahead, 11× the bytes";
+    for (filesystem, extents, busy_percent, right, said) in [
+        ("btrfs", encoded(FILE_BYTES), 80, "decoding or device", is_encoded),
+        ("btrfs", encoded(FILE_BYTES), 12, "decoding", is_encoded),
+        // More bytes than those of all blocks, but few of the file.
+        ("btrfs", encoded(FILE_BYTES / 50), 80, read_ahead, "POSIX_FADV_RANDOM"),
+        // Nothing shows whether this file is compressed.
+        ("squashfs", None, 80, "decoding or device", may_be),
+        ("squashfs", None, 12, "decoding or device", may_be),
+        ("erofs", encoded(0), 80, read_ahead, "POSIX_FADV_RANDOM"),
+        ("ext4", None, 80, read_ahead, "POSIX_FADV_RANDOM"),
+    ] {
+        for has_limit in [false, true] {
+            let mut record = record(extents.clone());
+            let asked_bytes = make_target_places(&mut record);
+            record.targets[TargetIndex::new(0)].filesystem = Some(filesystem.to_owned());
+            if has_limit {
+                record.add(limit_line(LimitKind::Device, "fio", 2_000_000_000));
+            }
+            // A compressed extent for each block.
+            let reading = with_device_bytes(11 * asked_bytes, sample_of_ms(2000, 30, 100));
+            let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, reading);
+            make_trial_use_read_calls(&mut record, read, 1 << 20);
+            change_each(&mut record, read, [busy_percent; 5], |sample, percent| {
+                sample.turn.wall_ns = Some(sample.wall_ns);
+                sample.turn.device_busy_ns = Some(sample.wall_ns * percent / 100);
+            });
+            assert_verdict(&record, read, right, said);
+        }
+    }
+    // The kernel decodes within the read calls.
+    for (filesystem, right) in [("squashfs", "decoding or device"), ("ext4", "mixed, 80 % other kernel work")]
+    {
+        let mut record = record(None);
+        let asked_bytes = make_target_places(&mut record);
+        record.targets[TargetIndex::new(0)].filesystem = Some(filesystem.to_owned());
+        let reading = with_device_bytes(11 * asked_bytes, sample_of_ms(2000, 30, 1600));
+        let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, reading);
+        assert_eq!(short_cause(&record, read), right, "{filesystem}");
+    }
+}
+
+#[test]
 fn read_ahead_of_ranges_is_judged_by_their_pages_and_by_the_bytes_between_merged_ones() {
     let useful_bytes: u64 = 1 << 20;
     let stop_of_repeats = |repeated_bytes: u64, pages_bytes: u64, read_bytes: u64| {

@@ -157,12 +157,29 @@ fn an_encoded_file_is_limited_by_decoding_only_if_the_device_is_known_to_be_fast
 }
 
 #[test]
+fn a_device_limit_of_blocks_counts_unless_most_of_their_file_is_encoded() {
+    for (encoded_bytes, is_limit) in [(FILE_BYTES / 50, true), (FILE_BYTES, false)] {
+        let mut record = record(Some(Extents { count: 8, encoded_bytes, ..Extents::default() }));
+        let asked_bytes = make_target_places(&mut record);
+        let reading = with_device_bytes(asked_bytes, sample_of_ms(100, 5, 30));
+        add(&mut record, "rust/places-device", CacheState::Cold, Cache::None, reading);
+        let has_limit = limits(&record).iter().any(|limit| limit.kind == LimitKind::Device);
+        assert_eq!(has_limit, is_limit, "{encoded_bytes} bytes are encoded");
+    }
+}
+
+#[test]
 fn holes_are_reported_and_a_plain_file_has_no_remark() {
     let holes = Extents { count: 1, hole_bytes: 600_000_000, ..Extents::default() };
     assert!(
         device_bytes_sentences(&record(Some(holes)), TargetIndex::new(0))[0]
             .contains("600 MB of 1.00 GB are in holes")
     );
+    // The extents of blocks are those of their file.
+    let mut blocks = encoded_file_record();
+    make_target_places(&mut blocks);
+    let said = "1.00 GB of 1.00 GB are stored encoded";
+    assert!(device_bytes_sentences(&blocks, TargetIndex::new(0))[0].contains(said));
     let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));
     add_cold(&mut plain, "rust/read", sample_of_ms(500, 10, 10));
     assert_eq!(device_bytes_sentences(&plain, TargetIndex::new(0)), Vec::<String>::new());

@@ -115,6 +115,11 @@ fn a_mapping_that_brings_more_than_it_reads_thrashes() {
     let random = add_pressed(&mut record, "rust/places-mmap/avx2@random=1", half, fetched(1, 400));
     assert_verdict(&record, mapped, stop, "@random=1, which fetches less, is 5.0 times as fast");
     assert_verdict(&record, random, "memory bound, 100 % again", "O_DIRECT brings no more than the blocks");
+    // The file system brings the extents of encoded blocks as a whole.
+    let mut encoded = record.clone();
+    let extents = Extents { count: 8, encoded_bytes: FILE_BYTES, ..Extents::default() };
+    encoded.targets[half].extents = Some(extents);
+    assert_verdict(&encoded, mapped, "decoding or device", "100 % of the file is stored encoded");
     // Read calls have no page faults that wait; the kernel reads ahead for them.
     let calls = add_pressed(&mut record, "rust/places-pread/avx2", half, fetched(20, 2000));
     change_each(&mut record, calls, [DeliveryMeter::Calls; 5], |sample, delivered| {
