@@ -329,8 +329,7 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     // The kernel reads around blocks in larger pieces than the control, so the rate may exceed the
     // limit.
     if facts.fetched_ratio.is_some() && facts.reaches_limit(LimitKind::Device, AT_LIMIT_SHARE_MIN) {
-        let unrequested = read_ahead::verdict_on_unrequested_bytes(judged);
-        return unrequested.unwrap_or(Verdict::Device { device_use: DeviceUse::Saturated });
+        return verdict_at_device_limit(judged);
     }
     if let Some(near) = facts.most_exceeded_limit() {
         return Verdict::BeyondLimit { limit_kind: near.limit.kind, limit_name: near.limit.name.clone() };
@@ -434,9 +433,7 @@ fn verdict_at_limit(judged: &JudgedTrial) -> Option<Verdict> {
     };
     let at = |kind| facts.limit(kind).is_some_and(stops);
     if at(LimitKind::Device) {
-        let explained = read_ahead::verdict_on_unrequested_bytes(judged)
-            .or_else(|| quota::verdict_on_quota_of_reads(judged));
-        return Some(explained.unwrap_or(Verdict::Device { device_use: DeviceUse::Saturated }));
+        return Some(verdict_at_device_limit(judged));
     }
     if at(LimitKind::Link) {
         return Some(Verdict::Server { wait: ServerWait::Link });
@@ -445,6 +442,14 @@ fn verdict_at_limit(judged: &JudgedTrial) -> Option<Verdict> {
         return Some(Verdict::Decoding);
     }
     at(LimitKind::Memory).then_some(Verdict::Memory)
+}
+
+/// The verdict on a reading at the limit of the device. Under a quota of reads per second the
+/// control is at the quota, too, and gets fewer bytes if its reads are smaller.
+fn verdict_at_device_limit(judged: &JudgedTrial) -> Verdict {
+    quota::verdict_on_quota_of_reads(judged)
+        .or_else(|| read_ahead::verdict_on_unrequested_bytes(judged))
+        .unwrap_or(Verdict::Device { device_use: DeviceUse::Saturated })
 }
 
 /// The verdict on a reading that keeps all processors busy that this machine grants it, of a target

@@ -86,19 +86,21 @@ pub(super) fn verdict_on_device_quota(judged: &JudgedTrial) -> Option<Verdict> {
 /// The verdict on a reading that a quota of reads per second limits. For places, the number of
 /// reads is known. Otherwise the quota is blamed if it would make sequential reads at least as
 /// large as usual, and no share is known. A device that is busy most of the time is the limit
-/// itself: a quota holds reads back before they reach the device.
+/// itself: a quota holds reads back before they reach the device. Read-ahead makes reads larger, not
+/// more numerous, so it is no cause under such a quota.
 pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { target, facts, .. } = judged;
     let quota = target.io_quotas.iter().filter(|quota| quota.reads_per_s.is_some());
     let quota = quota.min_by_key(|quota| quota.reads_per_s)?;
     let granted = at_least_one(quota.reads_per_s?);
-    if facts.device_busy_share.is_some_and(|busy| busy >= DOMINANT_SHARE_MIN) {
+    if facts.cold_cache_names.is_some()
+        || facts.device_busy_share.is_some_and(|busy| busy >= DOMINANT_SHARE_MIN)
+    {
         return None;
     }
     let share = match target.blocks() {
-        Some(blocks) => {
-            let share =
-                at_least_one(blocks.read_count) * facts.rate? / at_least_one(target.size_bytes) / granted;
+        Some(_) => {
+            let share = block_read_count(judged)? * facts.rate? / at_least_one(target.size_bytes) / granted;
             let share =
                 Some(share).filter(|share| (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(share))?;
             Some(share.min(1.0))
@@ -107,6 +109,16 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
         None => return None,
     };
     Some(Verdict::IoQuota { quota: quota.clone(), quota_share: share })
+}
+
+/// How many reads of blocks a reading needs from the device; `None` in the pressed state, in which
+/// the page cache holds some of the blocks.
+fn block_read_count(judged: &JudgedTrial) -> Option<f64> {
+    let JudgedTrial { trial_record: it, target, .. } = judged;
+    let blocks = target.blocks().filter(|_| it.trial.state == CacheState::Cold)?;
+    // A place that is read again comes from the page cache.
+    let cached = target.places().filter(|_| !it.trial.bypasses_cache());
+    Some(float(cached.map_or(blocks.read_count, |places| places.distinct_blocks)))
 }
 
 fn at_least_one(count: u64) -> f64 {

@@ -27,8 +27,8 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     if it.trial.state == CacheState::Warm {
         return nothing_known();
     }
-    if let Some(verdict) = read_ahead::verdict_on_unrequested_bytes(judged) {
-        return verdict;
+    if let Some(read_ahead) = read_ahead::verdict_on_unrequested_bytes(judged) {
+        return quota::verdict_on_quota_of_reads(judged).unwrap_or(read_ahead);
     }
     let is_of_many = target.tree().is_some() || target.blocks().is_some();
     let shallow = is_of_many.then(|| remedy_by_more_in_flight(judged)).flatten();

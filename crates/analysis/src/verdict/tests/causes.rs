@@ -462,6 +462,65 @@ fn a_quota_of_reads_is_blamed_only_where_it_can_be_the_limit() {
 }
 
 #[test]
+fn a_quota_of_reads_is_named_also_if_each_read_brings_more_than_its_block() {
+    // Each read brings one and a half blocks, or each page fault of a mapping brings 16. The
+    // control is under the same quota and brings blocks.
+    for (name, half_blocks) in [("rust/places-pread/avx2", 3), ("rust/places-mmap/avx2", 32)] {
+        for (reads_per_s, busy_percent, is_above_cache, is_blamed) in [
+            (Some(2_100), 30, false, true),
+            (Some(2_100), 98, false, false),
+            (Some(2_100), 30, true, false),
+            (Some(20_000), 30, false, false),
+            (None, 30, false, false),
+        ] {
+            for has_limit in [true, false] {
+                let mut record = record(None);
+                let asked_bytes = make_target_places(&mut record);
+                if has_limit {
+                    record.add(limit_line(LimitKind::Device, "rust/places-device", asked_bytes / 2));
+                }
+                let reading = with_device_bytes(half_blocks * asked_bytes / 2, sample_of_ms(2000, 30, 100));
+                let read = add(&mut record, name, CacheState::Cold, Cache::Through, reading);
+                change_each(&mut record, read, [busy_percent; 5], |sample, percent| {
+                    sample.turn.wall_ns = Some(sample.wall_ns);
+                    sample.turn.device_busy_ns = Some(sample.wall_ns * percent / 100);
+                });
+                record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(None, reads_per_s)];
+                if is_above_cache {
+                    devices::put_above_a_cache(&mut record);
+                }
+                let right = match (is_blamed, half_blocks, has_limit && !is_above_cache) {
+                    (true, ..) => "I/O quota 98 %",
+                    (false, 32, _) => "read-ahead, 16× the bytes",
+                    (false, _, true) => "device",
+                    (false, _, false) => "unknown",
+                };
+                let cause = short_cause(&record, read);
+                assert_eq!(cause, right, "{name}: {reads_per_s:?} reads/s, busy for {busy_percent} %");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_place_that_is_read_again_counts_for_a_quota_of_reads_only_past_the_page_cache() {
+    for (cache, device_share, reads_per_s, right) in [
+        (Cache::Through, 2, 1_050, "I/O quota 98 %"),
+        (Cache::Through, 2, 2_100, "unknown"),
+        (Cache::Bypass, 1, 2_100, "I/O quota 98 %"),
+    ] {
+        let mut record = record(None);
+        let asked_bytes = make_target_places(&mut record);
+        let TargetKind::Places(places) = &mut record.targets[TargetIndex::new(0)].kind else { panic!() };
+        places.distinct_blocks /= 2;
+        let reading = with_device_bytes(asked_bytes / device_share, sample_of_ms(2000, 30, 100));
+        let read = add(&mut record, "rust/places-io_uring/avx2", CacheState::Cold, cache, reading);
+        record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(None, Some(reads_per_s))];
+        assert_eq!(short_cause(&record, read), right, "{cache:?}: {reads_per_s} reads/s");
+    }
+}
+
+#[test]
 fn read_ahead_below_the_default_is_named() {
     let mut record = machine_record();
     let mapped = add_cold(&mut record, "rust/mmap/avx2", sample_of_ms(2000, 40, 160));
