@@ -83,11 +83,11 @@ pub(super) fn verdict_on_device_quota(judged: &JudgedTrial) -> Option<Verdict> {
     Some(Verdict::IoQuota { quota, quota_share: Some(share.min(1.0)) })
 }
 
-/// The verdict on a reading that a quota of reads per second limits. For places, the number of
-/// reads is known. Otherwise the quota is blamed if it would make sequential reads at least as
-/// large as usual, and no share is known. A device that is busy most of the time is the limit
-/// itself: a quota holds reads back before they reach the device. Read-ahead makes reads larger, not
-/// more numerous, so it is no cause under such a quota.
+/// The verdict on a reading that a quota of reads per second limits. For blocks and small files, the
+/// number of reads is known. Otherwise the quota is blamed if it would make sequential reads at
+/// least as large as usual, and no share is known. A device that is busy most of the time is the
+/// limit itself: a quota holds reads back before they reach the device. Read-ahead makes reads
+/// larger, not more numerous, so it is no cause under such a quota.
 pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { target, facts, .. } = judged;
     let quota = target.io_quotas.iter().filter(|quota| quota.reads_per_s.is_some());
@@ -98,27 +98,38 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
     {
         return None;
     }
-    let share = match target.blocks() {
-        Some(_) => {
-            let share = block_read_count(judged)? * facts.rate? / at_least_one(target.size_bytes) / granted;
-            let share =
-                Some(share).filter(|share| (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(share))?;
-            Some(share.min(1.0))
+    let readings_per_s = facts.rate.map(|rate| rate / at_least_one(target.size_bytes));
+    let share = least_read_count(judged).zip(readings_per_s).map(|(reads, each)| reads * each / granted);
+    let share = match share {
+        Some(share) if (AT_QUOTA_SHARE_MIN..=AT_QUOTA_SHARE_MAX).contains(&share) => Some(share.min(1.0)),
+        // Large files take several reads each.
+        _ if target.blocks().is_none()
+            && share.is_none_or(|share| share < AT_QUOTA_SHARE_MIN)
+            && facts.device_rate? / granted >= SEQUENTIAL_READ_BYTES_MIN =>
+        {
+            None
         }
-        None if facts.device_rate? / granted >= SEQUENTIAL_READ_BYTES_MIN => None,
-        None => return None,
+        _ => return None,
     };
     Some(Verdict::IoQuota { quota: quota.clone(), quota_share: share })
 }
 
-/// How many reads of blocks a reading needs from the device; `None` in the pressed state, in which
-/// the page cache holds some of the blocks.
-fn block_read_count(judged: &JudgedTrial) -> Option<f64> {
+/// The fewest reads that a cold reading needs from the device: one for each block, or one for each
+/// file. `None` in the pressed state, in which the page cache holds some of them, and for one file.
+fn least_read_count(judged: &JudgedTrial) -> Option<f64> {
     let JudgedTrial { trial_record: it, target, .. } = judged;
-    let blocks = target.blocks().filter(|_| it.trial.state == CacheState::Cold)?;
+    if it.trial.state != CacheState::Cold {
+        return None;
+    }
+    if let Some(tree) = target.tree() {
+        // An empty file has no extent. Files without extents of their own, or with several names,
+        // need fewer reads.
+        let extents = target.extents.as_ref().filter(|extents| extents.inline_bytes == 0)?;
+        return (tree.repeated_bytes == 0).then(|| float(tree.files.min(extents.count)));
+    }
     // A place that is read again comes from the page cache.
     let cached = target.places().filter(|_| !it.trial.bypasses_cache());
-    Some(float(cached.map_or(blocks.read_count, |places| places.distinct_blocks)))
+    Some(float(cached.map_or(target.blocks()?.read_count, |places| places.distinct_blocks)))
 }
 
 fn at_least_one(count: u64) -> f64 {

@@ -503,6 +503,37 @@ fn a_quota_of_reads_is_named_also_if_each_read_brings_more_than_its_block() {
 }
 
 #[test]
+fn a_quota_of_reads_is_named_for_a_folder_if_each_file_is_a_read() {
+    let extents = |count, inline_bytes| Some(Extents { count, inline_bytes, ..Extents::default() });
+    for (files, file_bytes, extents, repeated_bytes, reads_per_s, right) in [
+        (2_000, 8 << 10, extents(2_000, 0), 0, 500, "I/O quota 100 %"),
+        // Half of the files are empty.
+        (4_000, 4 << 10, extents(2_000, 0), 0, 500, "I/O quota 100 %"),
+        (2_000, 8 << 10, extents(2_000, 0), 0, 5_000, "device 100 %"),
+        (2_000, 8 << 10, extents(2_000, 0), 0, 50, "device 100 %"),
+        // Files may be in the tables of the file system, share a block, or have the same bytes.
+        (2_000, 8 << 10, extents(2_000, 1_000), 0, 500, "device 100 %"),
+        (2_000, 8 << 10, None, 0, 500, "device 100 %"),
+        (2_000, 8 << 10, extents(2_000, 0), 8 << 20, 500, "device 100 %"),
+        // Each file takes several reads.
+        (200, 1 << 20, extents(200, 0), 0, 500, "I/O quota"),
+    ] {
+        let mut record = record(None);
+        let size_bytes = files * file_bytes;
+        let target = &mut record.targets[TargetIndex::new(0)];
+        target.size_bytes = size_bytes;
+        target.extents = extents;
+        target.kind = TargetKind::Tree(TreeFacts { files, repeated_bytes, ..TreeFacts::default() });
+        target.io_quotas = vec![io_quota(None, Some(reads_per_s))];
+        // The control is under the same quota.
+        record.add(limit_line(LimitKind::Device, "rust/files-device", size_bytes / 4));
+        let reading = with_device_bytes(size_bytes, sample_of_ms(4000, 30, 100));
+        let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
+        assert_eq!(short_cause(&record, read), right, "{files} files, {reads_per_s} reads/s");
+    }
+}
+
+#[test]
 fn a_place_that_is_read_again_counts_for_a_quota_of_reads_only_past_the_page_cache() {
     for (cache, device_share, reads_per_s, right) in [
         (Cache::Through, 2, 1_050, "I/O quota 98 %"),
