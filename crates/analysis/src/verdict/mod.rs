@@ -105,6 +105,8 @@ pub enum Verdict {
     },
     /// The I/O quota of the control groups.
     IoQuota {
+        /// The quota of bytes or of reads that limits the reading, without the other one of the same
+        /// setting.
         quota: IoQuota,
         /// The share of the quota that the reading gets; `None` for a quota of reads per second,
         /// because reads are not counted.

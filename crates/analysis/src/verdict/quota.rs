@@ -76,7 +76,8 @@ pub(super) fn verdict_on_device_quota(judged: &JudgedTrial) -> Option<Verdict> {
     let share_min = if mostly_waits { AT_QUOTA_SHARE_MIN } else { AT_LIMIT_SHARE_MIN };
     let near = |quota: &IoQuota| {
         let share = facts.device_rate? / at_least_one(quota.bytes_per_s?);
-        (share_min..=AT_QUOTA_SHARE_MAX).contains(&share).then(|| (quota.clone(), share))
+        let of_bytes = || IoQuota { reads_per_s: None, ..quota.clone() };
+        (share_min..=AT_QUOTA_SHARE_MAX).contains(&share).then(|| (of_bytes(), share))
     };
     let near = target.io_quotas.iter().filter(|_| of_the_device).filter_map(near);
     let (quota, share) = near.max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -111,7 +112,8 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
         }
         _ => return None,
     };
-    Some(Verdict::IoQuota { quota: quota.clone(), quota_share: share })
+    let of_reads = IoQuota { bytes_per_s: None, ..quota.clone() };
+    Some(Verdict::IoQuota { quota: of_reads, quota_share: share })
 }
 
 /// The fewest reads that a cold reading needs from the device: one for each block, or one for each

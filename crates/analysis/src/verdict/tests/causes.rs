@@ -503,6 +503,20 @@ fn a_quota_of_reads_is_named_also_if_each_read_brings_more_than_its_block() {
 }
 
 #[test]
+fn of_a_setting_with_two_quotas_the_one_that_limits_the_reading_is_named() {
+    for (bytes_per_s, reads_per_s, said) in [
+        (9 << 40, 2_100, "it gets 98 % of the 2100 reads/s of vda"),
+        (8_600_000, 900_000, "8.39 MB/s is 98 % of the 8.60 MB/s of vda"),
+    ] {
+        let mut record = record(None);
+        let reading = with_device_bytes(make_target_places(&mut record), sample_of_ms(2000, 30, 100));
+        let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, reading);
+        record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(Some(bytes_per_s), Some(reads_per_s))];
+        assert_verdict(&record, read, "I/O quota 98 %", said);
+    }
+}
+
+#[test]
 fn a_quota_of_reads_is_named_for_a_folder_if_each_file_is_a_read() {
     let extents = |count, inline_bytes| Some(Extents { count, inline_bytes, ..Extents::default() });
     for (files, file_bytes, extents, repeated_bytes, reads_per_s, right) in [
