@@ -113,16 +113,15 @@ pub enum Verdict {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[serde(rename = "share")]
         quota_share: Option<f64>,
+        /// The read-ahead that nobody asked for, which uses up a quota of bytes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "read_ahead")]
+        unrequested: Option<UnrequestedBytes>,
     },
     /// The device, which is busy with bytes that the reading did not request.
     ReadAhead {
-        /// The device bytes divided by the requested bytes.
-        #[serde(rename = "times")]
-        amplification: f64,
-        /// Whether the file is mapped, and not read by read calls.
-        is_mapped: bool,
-        /// Another reading of the same places that fetches fewer bytes.
-        remedy: Option<Remedy>,
+        #[serde(flatten)]
+        unrequested: UnrequestedBytes,
     },
     /// A bound on memory that is too small for what is read: bytes that more memory would keep come
     /// from the device again.
@@ -255,6 +254,18 @@ pub enum DeviceUse {
         #[serde(skip_serializing_if = "Option::is_none")]
         remedy: Option<Remedy>,
     },
+}
+
+/// Bytes that the kernel reads ahead, and that the reading did not request.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct UnrequestedBytes {
+    /// The device bytes divided by the requested bytes.
+    #[serde(rename = "times")]
+    pub amplification: f64,
+    /// Whether the file is mapped, and not read by read calls.
+    pub is_mapped: bool,
+    /// Another reading of the same places that fetches fewer bytes.
+    pub remedy: Option<Remedy>,
 }
 
 /// Another trial of the same record that is faster.

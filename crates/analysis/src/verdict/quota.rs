@@ -2,6 +2,7 @@
 //! used up its quota is paused until the next period.
 
 use super::parts::{TimePart, host_count};
+use super::read_ahead::unrequested_bytes;
 use super::{AT_LIMIT_SHARE_MIN, DOMINANT_SHARE_MIN, JudgedTrial, Verdict};
 use crate::stats::float;
 use readlab_model::sample::Sample;
@@ -81,7 +82,8 @@ pub(super) fn verdict_on_device_quota(judged: &JudgedTrial) -> Option<Verdict> {
     };
     let near = target.io_quotas.iter().filter(|_| of_the_device).filter_map(near);
     let (quota, share) = near.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(Verdict::IoQuota { quota, quota_share: Some(share.min(1.0)) })
+    let unrequested = unrequested_bytes(judged);
+    Some(Verdict::IoQuota { quota, quota_share: Some(share.min(1.0)), unrequested })
 }
 
 /// The verdict on a reading that a quota of reads per second limits. For blocks and small files, the
@@ -113,7 +115,7 @@ pub(super) fn verdict_on_quota_of_reads(judged: &JudgedTrial) -> Option<Verdict>
         _ => return None,
     };
     let of_reads = IoQuota { bytes_per_s: None, ..quota.clone() };
-    Some(Verdict::IoQuota { quota: of_reads, quota_share: share })
+    Some(Verdict::IoQuota { quota: of_reads, quota_share: share, unrequested: None })
 }
 
 /// The fewest reads that a cold reading needs from the device: one for each block, or one for each

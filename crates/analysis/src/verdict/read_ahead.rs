@@ -4,7 +4,7 @@
 use super::memory::MAJOR_FAULTS_MIN;
 use super::page_faults::reads_by_calls;
 use super::parts::median;
-use super::{DeviceUse, JudgedTrial, Remedy, Verdict};
+use super::{DeviceUse, JudgedTrial, Remedy, UnrequestedBytes, Verdict};
 use crate::settings::{SettingEffect, effects_on_wanted};
 use crate::stats::{Significance, float};
 use readlab_model::sample::{Meter, PAGE_BYTES};
@@ -20,10 +20,16 @@ pub(super) const AMPLIFICATION_MIN: f64 = 2.0;
 /// The verdict on a cold or pressed reading of places that waits for the device while the device
 /// delivers many times the requested bytes.
 pub(super) fn verdict_on_unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
+    unrequested_bytes(judged).map(|unrequested| Verdict::ReadAhead { unrequested })
+}
+
+/// The bytes of a cold or pressed reading of places that were not requested, where these are most of
+/// what the device delivers.
+pub(super) fn unrequested_bytes(judged: &JudgedTrial) -> Option<UnrequestedBytes> {
     let JudgedTrial { trial_record: it, target, .. } = judged;
     target.blocks().filter(|_| it.trial.state != CacheState::Warm && !it.trial.bypasses_cache())?;
     let times = amplification(judged)?;
-    Some(Verdict::ReadAhead {
+    Some(UnrequestedBytes {
         amplification: times,
         is_mapped: fetches_by_page_faults(it),
         remedy: remedy_by_fewer_bytes(judged),

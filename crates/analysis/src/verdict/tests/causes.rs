@@ -503,6 +503,41 @@ fn a_quota_of_reads_is_named_also_if_each_read_brings_more_than_its_block() {
 }
 
 #[test]
+fn read_ahead_that_uses_up_a_quota_of_bytes_is_named_with_its_remedy() {
+    let mut record = record(None);
+    let asked_bytes = make_target_places(&mut record);
+    let fetched = |half_blocks: u64, wall_ms| {
+        with_device_bytes(half_blocks * asked_bytes / 2, sample_of_ms(wall_ms, 30, 100))
+    };
+    let add_cold =
+        |record: &mut Record, name, reading| add(record, name, CacheState::Cold, Cache::Through, reading);
+    let mapped = add_cold(&mut record, "rust/places-mmap/avx2", fetched(32, 2000));
+    record.targets[TargetIndex::new(0)].io_quotas = vec![io_quota(Some(134_000_000), None)];
+    let said = "134 MB/s is all of the 134 MB/s of vda (blkio.throttle.read_bps_device); read-ahead that nobody asked for \
+                uses up 16.0 times the bytes of its reads; madvise(MADV_RANDOM) turns it off; of its time";
+    assert_verdict(&record, mapped, "I/O quota 100 %", said);
+    add_cold(&mut record, "rust/places-mmap/avx2@random=1", fetched(2, 400));
+    let said =
+        "turns it off; rust/places-mmap/avx2@random=1, which fetches less, is 5.0 times as fast; of its time";
+    assert_verdict(&record, mapped, "I/O quota 100 %", said);
+    let exported = |record: &Record| serde_json::to_value(verdict_on(record, mapped).verdict).unwrap();
+    let read_ahead = exported(&record)["read_ahead"].clone();
+    assert_eq!(read_ahead["times"].as_f64(), Some(16.0));
+    assert_eq!(read_ahead["is_mapped"].as_bool(), Some(true));
+    assert_eq!(read_ahead["remedy"]["name"], "rust/places-mmap/avx2@random=1");
+    // Without the quota, the verdict itself has these fields.
+    let quotas = std::mem::take(&mut record.targets[TargetIndex::new(0)].io_quotas);
+    let mut verdict = exported(&record);
+    let kind = verdict.as_object_mut().unwrap().remove("kind").unwrap();
+    assert_eq!((kind.as_str(), verdict), (Some("read_ahead"), read_ahead));
+    record.targets[TargetIndex::new(0)].io_quotas = quotas;
+    // Whole pages around the blocks are no read-ahead, but use up the quota as well.
+    let pages = add_cold(&mut record, "rust/places-pread/avx2", fetched(3, 190));
+    let said = "of vda (blkio.throttle.read_bps_device); the kernel fetched 1.5 times the bytes that were asked for;";
+    assert_verdict(&record, pages, "I/O quota 99 %", said);
+}
+
+#[test]
 fn of_a_setting_with_two_quotas_the_one_that_limits_the_reading_is_named() {
     for (bytes_per_s, reads_per_s, said) in [
         (9 << 40, 2_100, "it gets 98 % of the 2100 reads/s of vda"),
