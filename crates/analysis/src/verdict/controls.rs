@@ -3,7 +3,8 @@
 
 use super::cpu_time::CpuTime;
 use super::page_faults::may_map_file;
-use super::parts::{median_wall_ns, threads_at_once};
+use super::parts::{left_nothing_in_cache, median_wall_ns, threads_at_once};
+use readlab_model::trial::COMMAND;
 use readlab_record::{LimitKind, Record, TrialRecord};
 
 /// The controls on the trial's target that measure one of these limits. Under a bound on memory, the
@@ -18,9 +19,12 @@ fn controls<'r>(record: &'r Record, it: &TrialRecord, kinds: &[LimitKind]) -> Ve
 }
 
 /// CPU time of copying the same bytes, by one thread. `None` for a trial that bypasses the page
-/// cache, where nothing is copied, for one that may map its file, and without the control.
+/// cache, where nothing is copied, for a command that may do so, for a trial that may map its file,
+/// and without the control.
 pub(super) fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
-    if it.trial.bypasses_cache() || may_map_file(record, it) {
+    let target = record.target_of(&it.trial)?;
+    let may_bypass = || it.trial.contender() == COMMAND && left_nothing_in_cache(it, target);
+    if it.trial.bypasses_cache() || may_bypass() || may_map_file(record, it) {
         return None;
     }
     let copies = controls(record, it, &[LimitKind::Copy]).into_iter();

@@ -27,9 +27,9 @@ const SCANNED_PER_PAGE_MIN: f64 = 0.5;
 /// Fewer major page faults than this prove nothing: every process has some.
 pub(super) const MAJOR_FAULTS_MIN: f64 = 16.0;
 
-/// A method that leaves at most this share of the working set in the page cache does not use the
-/// memory that the bound grants.
-const LEFT_SHARE_MAX: f64 = 0.02;
+/// A reading that leaves at most this share of its bytes in the page cache does not use the cache:
+/// of the working set under a bound on memory, or of what a cold reading fetched.
+pub(super) const LEFT_SHARE_MAX: f64 = 0.02;
 
 pub(super) fn verdict_on_memory_bound(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { trial_record: it, target, .. } = judged;

@@ -4,6 +4,7 @@
 use super::controls::{available_share, copy_cpu_ns, opens_cpu_ns};
 use super::cpu_time::{CpuTime, NoCpuTime, limit_to_threads, whole_processors};
 use super::limits::limit_for_trial;
+use super::memory::LEFT_SHARE_MAX;
 use super::page_faults::{allocates_memory, mapping_faults};
 use super::quota::throttled_ratio;
 use super::read_ahead::AMPLIFICATION_MIN;
@@ -133,6 +134,10 @@ pub(super) struct TrialFacts<'a> {
     /// The device bytes divided by the requested bytes, where clearly more came from the device:
     /// the kernel reads around blocks, in larger pieces than the control requests.
     pub(super) fetched_ratio: Option<f64>,
+    /// Whether the trial bypasses the page cache: by its declaration, or because its readings copy
+    /// nothing out of the cache and leave nothing in it, as those of a method that chooses by the
+    /// file.
+    pub(super) bypasses_cache: bool,
     /// The names of the caches that a cold reading may come from; `None` where it comes from the
     /// device.
     pub(super) cold_cache_names: Option<String>,
@@ -200,6 +205,7 @@ impl<'a> TrialFacts<'a> {
             let queued_ns = queued_ns(record, it, cpu, wall_ns);
             divide_time(cpu, wall_ns * at_once, explained, queued_ns)
         });
+        let copies = parts.is_some_and(|parts| parts.share_of(TimePart::Copy) > 0.0);
         let device_bytes = median(it, Meter::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
         let rate = record.bytes_out(it).map(|bytes| per_second(float(bytes)));
@@ -216,10 +222,7 @@ impl<'a> TrialFacts<'a> {
         let rates = [
             (LimitKind::Device, device_rate.filter(|rate| is_of_device && *rate > 0.0)),
             (LimitKind::Decoding, rate.filter(|_| is_whole && it.trial.decoded_format.is_some())),
-            (
-                LimitKind::Copy,
-                read_rate.filter(|_| parts.is_some_and(|it| it.share_of(TimePart::Copy) > 0.0)),
-            ),
+            (LimitKind::Copy, read_rate.filter(|_| copies)),
             (LimitKind::Memory, rate.filter(|_| it.trial.work.touches_bytes())),
             (LimitKind::Link, read_rate.filter(|_| target.transport().has_server())),
         ];
@@ -247,6 +250,7 @@ impl<'a> TrialFacts<'a> {
                 .map(|ns| ns / wall_ns),
             throttled_ratio: throttled_ratio(it),
             throttled_share: (throttled_ratio(it) / at_once).min(1.0),
+            bypasses_cache: it.trial.bypasses_cache() || !copies && left_nothing_in_cache(it, target),
             cold_cache_names: cold_above,
             why_no_cpu,
             rate,
@@ -325,6 +329,19 @@ impl<'a> TrialFacts<'a> {
         let median = median_wall_ns(self.trial_record).filter(|median| *median > 0.0)?;
         Some(Interval { low: rate / (ends.high / median), high: rate / (ends.low.max(0.0) / median) })
     }
+}
+
+/// Whether nothing of what the cold readings of a trial fetched is in the page cache after them:
+/// they bypassed the cache, or dropped what they had read. An estimate does not show this.
+pub(super) fn left_nothing_in_cache(it: &TrialRecord, target: &TargetFacts) -> bool {
+    let has_left_nothing = |sample: Sample| {
+        let left_share = sample.resident_after.filter(|_| !sample.resident_is_estimate);
+        let fetched_bytes = sample.device_read_bytes.filter(|bytes| *bytes > 0);
+        left_share.zip(fetched_bytes).is_some_and(|(share, fetched_bytes)| {
+            share * float(target.cached_bytes()) <= LEFT_SHARE_MAX * float(fetched_bytes)
+        })
+    };
+    it.trial.state == CacheState::Cold && !it.samples.is_empty() && it.samples.iter().all(has_left_nothing)
 }
 
 /// Whether a file system that may compress files, and lists no extents, read fewer bytes from the

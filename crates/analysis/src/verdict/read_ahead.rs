@@ -116,12 +116,13 @@ pub(super) fn remedy_by_larger_read_ahead(judged: &JudgedTrial) -> Option<Remedy
     Some(Remedy { name: best.target.settings_words()?, speed_ratio: best.ratio.estimate })
 }
 
-/// The kernel's read-ahead for a sequential reading through the page cache; `None` for a method that
-/// requests the next bytes itself, in an amount of its own.
+/// The kernel's read-ahead for a sequential reading through the page cache; `None` for a reading
+/// that bypasses the cache, and for a method that requests the next bytes itself, in an amount of
+/// its own.
 pub(super) fn kernel_read_ahead(judged: &JudgedTrial) -> Option<ReadAhead> {
-    let JudgedTrial { trial_record: it, target, .. } = judged;
+    let JudgedTrial { trial_record: it, target, facts, .. } = judged;
     let requests_ahead = ["ahead_bytes", "ahead"].iter().any(|name| it.trial.params.0.contains_key(*name));
-    target.read_ahead().filter(|_| target.blocks().is_none() && !requests_ahead)
+    target.read_ahead().filter(|_| target.blocks().is_none() && !requests_ahead && !facts.bypasses_cache)
 }
 
 /// The kernel's read-ahead for a sequential reading, where it is less than the default. Files that

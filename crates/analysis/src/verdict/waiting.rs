@@ -52,8 +52,7 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     }
     // A short read-ahead is reported first: a reading that bypasses the page cache is then faster
     // only because of this setting.
-    let is_tree = target.tree().is_some() && !it.trial.bypasses_cache();
-    if let Some(ahead) = is_tree.then(short).flatten() {
+    if let Some(ahead) = target.tree().and_then(|_| short()) {
         return Verdict::Device { device_use: DeviceUse::ReadAhead { read_ahead: ahead } };
     }
     if let Some(verdict) = shallow.or_else(|| quota::verdict_on_quota_of_reads(judged)) {

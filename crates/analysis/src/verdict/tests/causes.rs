@@ -648,6 +648,40 @@ fn read_ahead_below_the_default_is_named() {
     }
 }
 
+#[test]
+fn readings_that_are_seen_to_bypass_the_cache_have_no_read_ahead_and_no_copy() {
+    // The copy of the whole file takes 100 ms of the kernel's time.
+    for (name, system_ms, left_share, is_estimate, uses_cache) in [
+        ("command/dd bs=64k iflag=direct", 80, 0.0, false, false),
+        ("command/dd bs=64k iflag=direct", 80, 0.01, false, false),
+        ("command/fio --bs=4k --direct=1", 160, 0.0, false, false),
+        ("command/cat", 160, 1.0, false, true),
+        ("command/cat", 160, 0.0, true, true),
+        ("rust/auto/avx2", 40, 0.0, false, false),
+        ("rust/auto/avx2", 160, 1.0, false, true),
+        // It copies, and drops what it has copied.
+        ("rust/dontcache/avx2", 160, 0.0, false, true),
+    ] {
+        let mut record = machine_record();
+        let read = add_cold(&mut record, name, sample_of_ms(2000, 40, system_ms));
+        change_each(&mut record, read, [left_share; 5], |sample, share| {
+            sample.resident_after = Some(share);
+            sample.resident_is_estimate = is_estimate;
+        });
+        for (ahead_bytes, right) in [(128 << 10, "too little in flight"), (16 << 10, "short read-ahead")] {
+            let device =
+                Device { name: "vda".into(), read_ahead_bytes: Some(ahead_bytes), ..Device::default() };
+            record.targets[TargetIndex::new(0)].device = Some(device);
+            let judged = verdict_on(&record, read);
+            let right = if uses_cache { right } else { "too little in flight" };
+            assert_eq!(judged.short_cause(), right, "{name}, {left_share} left: {judged:?}");
+            let has_read_ahead = judged.sentence.contains("the kernel reads ahead");
+            let has_copy = judged.parts.unwrap().share_of(TimePart::Copy) > 0.0;
+            assert_eq!((has_read_ahead, has_copy), (uses_cache, uses_cache), "{name}: {judged:?}");
+        }
+    }
+}
+
 /// Adds a cold trial under a read-ahead of 128 KiB, the value found at the start, and the same
 /// trial under 4 MiB, which is four times as fast. Returns the index of the first.
 fn add_under_two_read_aheads(record: &mut Record) -> usize {

@@ -101,6 +101,8 @@ fn readings_cold_above_a_cache_are_compared_with_no_device() {
     let said =
         "below its file system; the kernel reads ahead 16.0 KiB at a time, less than usual: echo 128 >/sys";
     assert_sentence(&verdict_on(&record, waits), said);
+    let sentence = verdict_on(&record, past).sentence;
+    assert!(!sentence.contains("reads ahead"), "past the page cache: {sentence}");
     assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
     let warm = add_warm(&mut record, "rust/read/avx512", sample_of_ms(5000, 30, 100));
     assert!(!verdict_on(&record, warm).sentence.contains("cold"));
