@@ -358,7 +358,7 @@ fn is_stored_compressed(it: &TrialRecord, target: &TargetFacts, device_bytes: Op
 /// decodes whole blocks of its own. Those of iso9660 are seldom compressed, and the kernel reads
 /// ahead for a plain file there.
 fn reads_whole_compressed_blocks(target: &TargetFacts) -> bool {
-    let kind = target.filesystem.as_deref().unwrap_or_default();
+    let kind = target.storing_filesystem().unwrap_or_default();
     target.blocks().is_some() && target.extents.is_none() && ["squashfs", "erofs", "cramfs"].contains(&kind)
 }
 
