@@ -13,7 +13,7 @@ use crate::repository;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rustix::process::Signal;
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -52,6 +52,22 @@ mod ring2 {
             let layers = json["targets"][0]["layers"].to_string();
             assert!(layers.contains(text(&image)) && layers.contains("evicted"), "{layers}");
         }
+    }
+
+    #[test]
+    fn a_file_that_a_bind_mount_shows_again_comes_from_the_device_once() {
+        let home = Home::new();
+        let (folder, again) = (home.folder("tree/folder"), home.at("tree/again"));
+        fs::write(folder.join("file"), lines()).unwrap();
+        File::open(folder.join("file")).unwrap().sync_all().unwrap();
+        let mut undo = Undo::default();
+        if or_skip(undo.mount(&["--bind", text(&folder)], &again)).is_none() {
+            return;
+        }
+        let json = home.race_json("tree", "--state cold --method rust/files-threads/scalar").exits(0);
+        json.measured("rust/files-threads/scalar", "cold");
+        let facts = &json["targets"][0]["tree"];
+        assert_eq!((&facts["files"], &facts["repeated_bytes"]), (&2.into(), &lines().len().into()));
     }
 
     #[test]

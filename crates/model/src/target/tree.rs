@@ -11,8 +11,8 @@ pub struct TreeFacts {
     /// The number of folders that contain the files; 0 if a list named the files.
     pub folders: u64,
     pub largest_bytes: u64,
-    /// Size of hard links to files that the tree already contains. Their bytes are read from the
-    /// device only once.
+    /// Size of files that the tree already contains under another name. Their bytes are read from
+    /// the device only once.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub repeated_bytes: u64,
     /// The order in which methods that do not walk the tree read the files.

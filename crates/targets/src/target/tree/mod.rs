@@ -242,8 +242,8 @@ impl Tree {
             let status = file.status;
             super::check_kind(&path, status.kind, super::AcceptedKinds::Files)?;
             kept.add(&path)?;
-            let may_be_repeated = status.hard_links > 1 || request.follows_links;
-            if may_be_repeated && !seen.insert((status.device, status.inode)) {
+            // Hard links, symbolic links of a list and bind mounts give a file several names.
+            if !seen.insert((status.device, status.inode)) {
                 found.facts.repeated_bytes += status.size_bytes;
             }
             found.add(file);

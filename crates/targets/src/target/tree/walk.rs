@@ -256,6 +256,20 @@ mod tests {
     }
 
     #[test]
+    fn a_file_to_which_several_links_of_a_list_lead_comes_from_the_device_once() {
+        let folder = folder_on_device();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("blob"), "x".repeat(100_000)).unwrap();
+        let names = ["first", "second"].map(at);
+        names.iter().for_each(|name| symlink("blob", name).unwrap());
+        fs::write(at("list"), names.map(|name| name.display().to_string()).join("\n")).unwrap();
+        let target = Target::examine_tree(&TreeRequest::by_name(ListSource::List(at("list")))).unwrap();
+        assert_eq!((target.facts.size_bytes, target.tree().unwrap().len()), (200_000, 2));
+        assert_eq!(target.facts.tree().unwrap().repeated_bytes, 100_000);
+        assert!(target.facts.expected_device_bytes().is_none_or(|bytes| bytes <= 100_000));
+    }
+
+    #[test]
     fn files_on_the_file_system_of_the_folder_are_read_and_if_it_has_none_those_of_another() {
         let Ok(elsewhere) = tempfile::NamedTempFile::new_in("/dev/shm") else {
             eprintln!("SKIPPED: no folder /dev/shm to write to");
