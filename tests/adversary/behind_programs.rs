@@ -11,15 +11,14 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// The export of a race on a file that a program serves through /dev/fuse, and the process id of
-/// the program; `None` if this is impossible.
-fn race_behind_a_program(words: &str, more: &[&str]) -> Option<(Export, u32)> {
+/// A program that serves the file `file` through /dev/fuse at this folder of a home; `None` if this
+/// is impossible.
+fn serve_file(home: &Home, point: &str, more: &[&str]) -> Option<(KilledOnDrop, Undo)> {
     if !is_root() || !Path::new("/dev/fuse").exists() {
         skip("only root can mount, and only where there is /dev/fuse");
         return None;
     }
-    let home = Home::new();
-    let (backing, point) = (home.file("backing", lines()), home.folder("mounted"));
+    let (backing, point) = (home.file("backing", lines()), home.folder(point));
     let script = repository::path("tests/adversary/passthrough.py");
     // In a separate network, so that no other traffic arrives there.
     let mut command = Command::new("unshare");
@@ -28,7 +27,15 @@ fn race_behind_a_program(words: &str, more: &[&str]) -> Option<(Export, u32)> {
     let program = KilledOnDrop::ready(&mut command)?;
     let mut undo = Undo::default();
     undo.later(&["umount", text(&point)]);
-    let run = home.race_json(point.join("file"), words);
+    Some((program, undo))
+}
+
+/// The export of a race on a file that a program serves through /dev/fuse, and the process id of
+/// the program; `None` if this is impossible.
+fn race_behind_a_program(words: &str, more: &[&str]) -> Option<(Export, u32)> {
+    let home = Home::new();
+    let (program, _undo) = serve_file(&home, "mounted", more)?;
+    let run = home.race_json("mounted/file", words);
     Some((run, program.0.id()))
 }
 
@@ -78,6 +85,19 @@ mod ring2 {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_mount_whose_program_is_gone_is_left_out_of_the_folder_around_it() {
+        let home = Home::new();
+        home.file("tree/file", lines());
+        let Some((program, _undo)) = serve_file(&home, "tree/mounted", &[]) else { return };
+        drop(program);
+        let json = home.race_json("tree", "--state warm --method rust/files-threads/scalar").exits(0);
+        json.measured("rust/files-threads/scalar", "warm");
+        let target = &json["targets"][0];
+        let facts = &target["tree"];
+        assert_eq!((&facts["files"], &facts["skipped"]["unreadable"]), (&1.into(), &1.into()), "{target}");
     }
 
     #[test]

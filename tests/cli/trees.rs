@@ -398,7 +398,7 @@ mod ring2 {
         else {
             return;
         };
-        shown.exits(0).shows("39 files of ").shows("Left out: 1 file or folder that this user may not read");
+        shown.exits(0).shows("39 files of ").shows("Left out: 1 file or folder that cannot be read");
         // No byte of a file is read for names, but each folder is listed.
         let names = format!("race tree --work names --method rust/names-readdir {QUICK}");
         let Some(named) = home.as_nobody(&names) else { return };

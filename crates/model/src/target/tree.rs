@@ -53,7 +53,8 @@ pub struct SkippedEntries {
     /// Names of a list that name nothing, and files that were removed while the tree was examined.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub missing: u64,
-    /// Files and folders that the user may not read.
+    /// Files and folders that cannot be read: the user may not, their file system is gone, or their
+    /// path is too long.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub unreadable: u64,
     /// Files on another file system than the files that are read.
@@ -78,11 +79,7 @@ impl SkippedEntries {
         count_words(&[
             (self.folders, "folder of the list", "folders of the list"),
             (self.missing, "name without a file", "names without a file"),
-            (
-                self.unreadable,
-                "file or folder that this user may not read",
-                "files or folders that this user may not read",
-            ),
+            (self.unreadable, "file or folder that cannot be read", "files or folders that cannot be read"),
             (self.other_filesystem, "file on another file system", "files on another file system"),
         ])
     }
@@ -171,7 +168,7 @@ mod tests {
         let odd = SkippedEntries { folders: 2, missing: 1, unreadable: 1, ..skipped(0, 1, 0) };
         assert_eq!(odd.words().unwrap(), "1 pipe");
         let left_out =
-            "2 folders of the list, 1 name without a file and 1 file or folder that this user may not read";
+            "2 folders of the list, 1 name without a file and 1 file or folder that cannot be read";
         assert_eq!(odd.left_out_words().unwrap(), left_out);
         assert_eq!(odd.words_instead_of_files(false), format!(", only 1 pipe, {left_out}"));
         assert!(odd.changes_walks() && !skipped(1, 1, 1).changes_walks());

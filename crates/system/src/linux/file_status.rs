@@ -2,6 +2,7 @@
 
 use readlab_model::target::identity::Identity;
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
+use rustix::io::Errno;
 use std::fmt;
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Seek, SeekFrom};
@@ -114,6 +115,12 @@ pub fn size_bytes(mut file: &File) -> io::Result<u64> {
     let size_bytes = file.seek(SeekFrom::End(0))?;
     file.rewind()?;
     Ok(size_bytes)
+}
+
+/// True if a path leads through too many symbolic links, as a link to itself does. The standard
+/// library has no stable name for this error.
+pub fn is_link_loop(cause: &io::Error) -> bool {
+    cause.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
 /// True if the file system reports that it stores the file compressed.

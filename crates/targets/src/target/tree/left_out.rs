@@ -3,7 +3,7 @@
 
 use crate::target::{TargetError, refusal};
 use readlab_model::target::tree::SkippedEntries;
-use readlab_system::file_status::FileKind;
+use readlab_system::file_status::{self, FileKind};
 use readlab_system::terminal::printable::display_path;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,30 @@ pub(super) struct LeftOutEntries {
     pub(super) counts: SkippedEntries,
     /// The first path that is counted in [`SkippedEntries::left_out_words`].
     first: Option<PathBuf>,
+}
+
+/// Why an entry is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EntryFailure {
+    /// Nothing has this name.
+    Missing,
+    /// The user may not read it, its file system is gone, or its path is too long.
+    Unreadable,
+}
+
+impl EntryFailure {
+    /// The failure of one entry; `None` for an error of the device or of the machine.
+    pub(super) fn from_error(cause: &io::Error) -> Option<EntryFailure> {
+        match cause.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Some(EntryFailure::Missing),
+            _ if file_status::is_link_loop(cause) => Some(EntryFailure::Missing),
+            io::ErrorKind::PermissionDenied
+            | io::ErrorKind::NotConnected
+            | io::ErrorKind::StaleNetworkFileHandle
+            | io::ErrorKind::InvalidFilename => Some(EntryFailure::Unreadable),
+            _ => None,
+        }
+    }
 }
 
 impl LeftOutEntries {
@@ -31,13 +55,13 @@ impl LeftOutEntries {
         }
     }
 
-    /// Counts a path that could not be examined because nothing has this name or because the user
-    /// may not read it. Any other cause is an error.
+    /// Counts a path that could not be examined because nothing has this name or because it cannot
+    /// be read. Any other cause is an error.
     pub(super) fn add_failed(&mut self, path: &Path, cause: io::Error) -> Result<(), TargetError> {
-        match cause.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => self.counts.missing += 1,
-            io::ErrorKind::PermissionDenied => self.counts.unreadable += 1,
-            _ => return Err(refusal(path, cause)),
+        match EntryFailure::from_error(&cause) {
+            Some(EntryFailure::Missing) => self.counts.missing += 1,
+            Some(EntryFailure::Unreadable) => self.counts.unreadable += 1,
+            None => return Err(refusal(path, cause)),
         }
         self.set_first(path);
         Ok(())
@@ -72,5 +96,24 @@ impl LeftOutEntries {
             false => "",
         };
         Some(format!("Left out: {words}. The first is {}.{walks}", display_path(first)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_a_file_system_that_is_gone_is_left_out_and_an_error_of_a_device_is_none() {
+        let mut left_out = LeftOutEntries::default();
+        for kind in [io::ErrorKind::NotConnected, io::ErrorKind::StaleNetworkFileHandle] {
+            left_out.add_failed(Path::new("/gone"), kind.into()).unwrap();
+        }
+        assert_eq!(left_out.counts.unreadable, 2);
+        let caution = left_out.caution(true).unwrap();
+        assert_eq!(caution, "Left out: 2 files or folders that cannot be read. The first is /gone.");
+        let error = io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error());
+        let why = left_out.add_failed(Path::new("/torn"), error).unwrap_err().to_string();
+        assert!(why.starts_with("/torn: "), "{why}");
     }
 }

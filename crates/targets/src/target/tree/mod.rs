@@ -17,7 +17,7 @@ use super::filesystem::Filesystem;
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError, with_storage_facts};
 pub use facts::cautions_of_reading;
-use left_out::LeftOutEntries;
+use left_out::{EntryFailure, LeftOutEntries};
 pub use list::{ListSource, ListedPaths};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::identity::Identity;
@@ -71,7 +71,7 @@ pub struct Tree {
     scratch: ScratchFolder,
     /// A digest of the identity of each file, in the order of the list.
     file_identity_digests: Vec<u64>,
-    /// Digests of each folder; `None` for a folder whose entries the user may not list.
+    /// Digests of each folder; `None` for a folder whose entries cannot be listed.
     folder_digests: Vec<Option<FolderDigests>>,
     /// Files and folders inside the tree that readlab writes.
     own_paths: OwnPaths,
@@ -88,7 +88,7 @@ pub enum WalkDifference {
     FollowedLinks,
     /// The list leaves out files that readlab writes in the folder.
     OwnFilesLeftOut,
-    /// The list leaves out files on another file system, or what the user may not read.
+    /// The list leaves out files on another file system, or what cannot be read.
     EntriesLeftOut,
 }
 
@@ -438,8 +438,8 @@ struct FolderDigests {
 }
 
 impl FolderDigests {
-    /// The digests of a folder; `None` if the user may not list its entries, or if it was removed
-    /// after the walk.
+    /// The digests of a folder; `None` if its entries cannot be listed, or if it was removed after
+    /// the walk.
     fn of(path: &Path, own: &OwnPaths) -> Result<Option<FolderDigests>, TargetError> {
         let read = FileStatus::of_path(path).and_then(|status| {
             let with_entries = digest_with_entries(path, &status, own)?;
@@ -447,10 +447,8 @@ impl FolderDigests {
         });
         match read {
             Ok(digests) => Ok(Some(digests)),
-            Err(cause) => match cause.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => Ok(None),
-                _ => Err(TargetError::about(path, cause)),
-            },
+            Err(cause) if EntryFailure::from_error(&cause).is_some() => Ok(None),
+            Err(cause) => Err(TargetError::about(path, cause)),
         }
     }
 

@@ -7,7 +7,7 @@ use super::left_out::LeftOutEntries;
 use super::list::{ListSource, TreeListsWriter};
 use crate::target::{TargetError, check_filesystems_respond, check_responses_to, path, refusal};
 use readlab_model::target::tree::TreeOrder;
-use readlab_system::file_status::{FileKind, FileStatus};
+use readlab_system::file_status::{self, FileKind, FileStatus};
 use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::mounts::Mount;
 use readlab_system::silent::ResponseProbe;
@@ -98,16 +98,20 @@ pub(super) fn walk(
     Ok(walked)
 }
 
-/// True if the error is about a symbolic link to nothing, or to a folder that contains the link.
+/// True if the error is about a symbolic link to nothing, to itself, or to a folder that contains the
+/// link.
 fn is_dangling_or_cyclic(error: &walkdir::Error) -> bool {
-    let is_missing = || error.io_error().is_some_and(|cause| cause.kind() == io::ErrorKind::NotFound);
-    error.loop_ancestor().is_some() || is_missing() && error.path().is_some_and(Path::is_symlink)
+    let leads_nowhere =
+        |cause: &io::Error| cause.kind() == io::ErrorKind::NotFound || file_status::is_link_loop(cause);
+    error.loop_ancestor().is_some()
+        || error.io_error().is_some_and(leads_nowhere) && error.path().is_some_and(Path::is_symlink)
 }
 
-/// True if the error is about a file or folder below this folder: one that the user may not read, or
-/// that was removed during the walk, is left out.
+/// True if the error is about a file or folder below this folder: one that cannot be read, or that
+/// was removed during the walk, is left out. The error about a link to a folder that cannot be opened
+/// has no path.
 fn is_about_entry_below(folder: &Path, error: &walkdir::Error) -> bool {
-    error.path().is_some_and(|path| path != folder)
+    error.path().map_or(error.depth() > 0, |path| path != folder)
 }
 
 fn walk_error(folder: &Path, error: walkdir::Error) -> TargetError {
@@ -217,9 +221,42 @@ mod tests {
         let hub = hub();
         symlink("gone", hub.path().join("snapshot/dangling")).unwrap();
         symlink("..", hub.path().join("snapshot/back")).unwrap();
+        symlink("itself", hub.path().join("snapshot/itself")).unwrap();
         let target = examine_folder(hub.path(), true).unwrap();
-        assert_eq!(target.facts.tree().unwrap().skipped.links, 2);
-        assert!(target.facts.cautions.iter().any(|it| it.contains("2 links (links that lead nowhere")));
+        assert_eq!(target.facts.tree().unwrap().skipped.links, 3);
+        assert!(target.facts.cautions.iter().any(|it| it.contains("3 links (links that lead nowhere")));
+    }
+
+    #[test]
+    fn a_link_to_itself_and_a_name_that_is_too_long_are_left_out_of_a_list() {
+        let hub = hub();
+        let at = |name: &str| hub.path().join(name);
+        symlink("itself", at("itself")).unwrap();
+        let names = [at("itself"), at(&"long".repeat(100)), at("blobs/1")];
+        let lines: Vec<String> = names.iter().map(|name| name.display().to_string()).collect();
+        fs::write(at("list"), lines.join("\n")).unwrap();
+        let target = Target::examine_tree(&TreeRequest::by_name(ListSource::List(at("list")))).unwrap();
+        let skipped = target.facts.tree().unwrap().skipped;
+        assert_eq!((target.tree().unwrap().len(), skipped.missing, skipped.unreadable), (1, 1, 1));
+        let caution = target.facts.cautions.iter().find(|it| it.starts_with("Left out: ")).unwrap();
+        assert!(caution.ends_with("/itself."), "{caution}");
+    }
+
+    #[test]
+    fn a_link_to_a_folder_that_the_user_may_not_list_is_left_out() {
+        let hub = hub();
+        let at = |name: &str| hub.path().join(name);
+        fs::create_dir(at("closed")).unwrap();
+        symlink("../closed", at("snapshot/link")).unwrap();
+        for (name, mode) in [("", 0o755), ("blobs/1", 0o644), ("closed", 0)] {
+            set_mode(&at(name), mode);
+        }
+        let folder = hub.path().to_owned();
+        let Some(found) = as_ordinary_user(move || examine_folder(&folder, true)) else { return };
+        set_mode(&at("closed"), 0o755);
+        let target = found.unwrap();
+        let unreadable = target.facts.tree().unwrap().skipped.unreadable;
+        assert_eq!((target.tree().unwrap().len(), unreadable), (2, 2), "the folder and the link to it");
     }
 
     #[test]
@@ -304,7 +341,7 @@ mod tests {
         let tree = target.tree().unwrap();
         assert_eq!((tree.len(), target.facts.tree().unwrap().skipped.unreadable), (1, 2));
         assert_eq!(tree.walk_difference(), Some(WalkDifference::EntriesLeftOut));
-        let words = "Left out: 2 files or folders that this user may not read. The first is ";
+        let words = "Left out: 2 files or folders that cannot be read. The first is ";
         assert!(target.facts.cautions.iter().any(|it| it.starts_with(words)), "{:?}", target.facts.cautions);
     }
 
