@@ -2,7 +2,7 @@
 //! above that cache, and a file that the program answers from its own memory is never cold.
 
 use super::layers::{COLD_RACE, assert_cold_above, lines};
-use crate::home::{Export, Home, Trials, items};
+use crate::home::{Export, Home, QUICK, Trials, items};
 use crate::machine::{is_root, skip};
 use crate::mounted::{Undo, text};
 use crate::processes::KilledOnDrop;
@@ -84,6 +84,24 @@ mod ring2 {
                     assert_eq!(is_from_device, state == "cold", "{trial}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn files_of_a_list_that_are_passed_through_are_cold_like_their_backing_files() {
+        let home = Home::new();
+        let Some((_program, _undo)) = serve_file(&home, "mounted", &["pass"]) else { return };
+        home.file("list", "mounted/file\n");
+        let words = "--state cold --method rust/files-threads/scalar --quiet --export-json -";
+        let said = home.readlab(format!("race --files-from list {QUICK} {words}"));
+        if said.err.contains("Input/output error") {
+            return skip("this kernel takes no files from FUSE programs");
+        }
+        let json = said.exits(0).json();
+        let trial = json.measured("rust/files-threads/scalar", "cold");
+        assert_eq!(trial.get("cold_above"), None, "{trial}");
+        for sample in items(&trial["samples"]) {
+            assert!(sample["device_read_bytes"].as_u64() > Some(0), "{trial}");
         }
     }
 

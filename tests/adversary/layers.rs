@@ -11,6 +11,7 @@ use readlab_measure::residency::{ResidencyProof, ResidencyProver};
 use readlab_measure::target::CacheControl;
 use readlab_model::target::TargetFacts;
 use readlab_targets::target::Target;
+use readlab_targets::target::tree::{ListSource, TreeRequest};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -275,6 +276,39 @@ mod ring2 {
             assert!(proof.is_ok(), "{proof:?}");
             assert!(residency_of(&folder.join(name)).is_cold());
         }
+    }
+
+    /// Mounts an overlay over these folders, which are made if necessary; `None` with a message if
+    /// that is impossible.
+    fn mount_overlay(undo: &mut Undo, lower: &Path, home: &Home) -> Option<PathBuf> {
+        let ([upper, work], point) = (["upper", "work"].map(|name| home.folder(name)), home.at("overlay"));
+        let options = format!("lowerdir={},upperdir={},workdir={}", text(lower), text(&upper), text(&work));
+        or_skip(undo.mount(&["-t", "overlay", "overlay", "-o", &options], &point))?;
+        Some(point)
+    }
+
+    #[test]
+    fn each_layer_of_a_folder_on_an_overlay_is_made_cold_with_its_image() {
+        let home = Home::new();
+        let Some(it) = Image::make(&home.at(""), &[]) else { return };
+        let mut undo = Undo::default();
+        let Some(point) = mount_overlay(&mut undo, it.file.parent().unwrap(), &home) else { return };
+        // The first file of the folder is in the upper layer, and the other one in the image.
+        fs::write(point.join("a"), lines()).unwrap();
+        File::open(point.join("a")).unwrap().sync_all().unwrap();
+        let request = TreeRequest::by_name(ListSource::Folder(point.clone()));
+        let target = Target::examine_tree(&request).unwrap();
+        assert!(target.evictable.contains(&it.image), "{:?}", target.facts.layers);
+        assert_eq!(target.facts.unevictable_cache_names(), None);
+        fs::read(&it.image).unwrap();
+        fs::read(point.join("file")).unwrap();
+        let cached = residency_of(&it.image);
+        assert!(cached.resident_pages * 2 > cached.file_pages, "{cached}");
+        CacheControl::open(&target, EvictionScope::OfFile).unwrap().evict().unwrap();
+        let left = residency_of(&it.image).resident_pages * 4096;
+        assert!(left * 100 <= target.facts.size_bytes, "{left} bytes of the image are still in memory");
+        let json = home.race_json(&point, "--state cold --method rust/files-threads/scalar").exits(0);
+        assert_eq!(json.measured("rust/files-threads/scalar", "cold").get("cold_above"), None, "{json}");
     }
 
     #[test]

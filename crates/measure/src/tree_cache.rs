@@ -49,8 +49,8 @@ enum FillScope {
 #[derive(Debug)]
 pub struct TreeCache {
     pub(super) tree: Arc<Tree>,
-    /// Files below the first file. If their pages are resident, a reading without any page of the
-    /// measured files still gets its bytes from memory.
+    /// Files below the files of the tree. If their pages are resident, a reading without any page of
+    /// the measured files still gets its bytes from memory.
     files_below: Vec<PathBuf>,
     /// Determines whether names and inodes are made cold, too.
     eviction: EvictionScope,

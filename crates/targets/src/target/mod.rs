@@ -170,7 +170,8 @@ impl Target {
         let extents = extents::read(&file).ok();
         let cautions = caution::cautions_of_file(&file, size_bytes, filesystem, extents.as_ref());
         let facts = TargetFacts { size_bytes, cautions, extents, ..TargetFacts::with_path(path) };
-        let (facts, evictable) = with_storage_facts(facts, &real, &file, &status, filesystem);
+        let chain = LayerChain::walk(&SystemRoot::default(), &real, &file);
+        let (facts, evictable) = with_storage_facts(facts, chain, &real, &status, filesystem);
         Ok(Target { place: Place::File(path.clone()), part: None, copies: None, facts, evictable })
     }
 
@@ -415,16 +416,15 @@ fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem)
     }
 }
 
-/// Adds the facts about the storage of a file or folder; also returns the files in the layers below
-/// that are evicted too.
+/// Adds the facts about the storage of a file, or of a tree with this file; also returns the files in
+/// the layers below that are evicted too.
 fn with_storage_facts(
     mut facts: TargetFacts,
+    LayerChain { layers, evictable, device_facts }: LayerChain,
     real: &Path,
-    file: &File,
     status: &FileStatus,
     filesystem: Filesystem,
 ) -> (TargetFacts, EvictableFiles) {
-    let LayerChain { layers, evictable, device_facts } = LayerChain::walk(&SystemRoot::default(), real, file);
     let DeviceFacts { device, own_read_ahead } = device_facts.unwrap_or_default();
     facts.cautions.extend(readlab_model::target::layers::cautions(&layers));
     let facts = TargetFacts {

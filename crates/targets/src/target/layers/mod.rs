@@ -12,6 +12,7 @@ use readlab_system::block_device::{BlockDevice, Composition, LoopDevice};
 use readlab_system::file_status::{DeviceNumber, FileKind, FileStatus, size_bytes};
 use readlab_system::fuse::FuseDaemon;
 use readlab_system::mounts::Mount;
+use readlab_system::open_file;
 use readlab_system::page_cache;
 use readlab_system::system_root::SystemRoot;
 use readlab_system::terminal::printable::display_path;
@@ -50,6 +51,21 @@ pub struct LayerChain {
     pub device_facts: Option<DeviceFacts>,
 }
 
+/// What distinguishes files of one target that may have different layers below them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LayerGroup {
+    /// The device number of a layer of an overlay, or of a subvolume of btrfs.
+    device: DeviceNumber,
+    /// The highest bits of the inode number. With the mount option `xino`, all files of an overlay
+    /// have one device number, and these bits have the number of the layer's file system.
+    inode_prefix: u64,
+    /// A FUSE program may pass only some of its files to the kernel.
+    is_passed_through: bool,
+}
+
+/// Number of the lower bits of an inode number, which do not distinguish layers.
+const INODE_PREFIX_SHIFT: u32 = 56;
+
 struct Walk<'a> {
     system: &'a SystemRoot,
     chain: LayerChain,
@@ -62,6 +78,44 @@ impl LayerChain {
         let mut walk = Walk { system, chain: LayerChain::default(), visited: BTreeSet::new() };
         walk.add_file(path, file);
         walk.chain
+    }
+
+    /// Finds the layers below several files of one target; a layer of several files is there once. A
+    /// file that cannot be opened any more has none.
+    pub fn walk_all(system: &SystemRoot, paths: &[PathBuf]) -> LayerChain {
+        let mut all = LayerChain::default();
+        for path in paths {
+            let opened = open_file::open_without_waiting(path);
+            if let (Ok(real), Ok(file)) = (fs::canonicalize(path), opened) {
+                all.add_missing(LayerChain::walk(system, &real, &file));
+            }
+        }
+        all
+    }
+
+    fn add_missing(&mut self, other: LayerChain) {
+        self.device_facts = self.device_facts.take().or(other.device_facts);
+        for layer in other.layers {
+            if !self.layers.contains(&layer) {
+                self.layers.push(layer);
+            }
+        }
+        for path in other.evictable {
+            if !self.evictable.contains(&path) {
+                self.evictable.push(path);
+            }
+        }
+    }
+}
+
+impl LayerGroup {
+    pub fn of_file(file: &File, status: &FileStatus) -> LayerGroup {
+        let is_of_program = Filesystem::read(file).is_ok_and(|it| it.backing == Backing::Program);
+        LayerGroup {
+            device: status.device,
+            inode_prefix: status.inode >> INODE_PREFIX_SHIFT,
+            is_passed_through: is_of_program && page_cache::uses_fuse_passthrough(file).unwrap_or(false),
+        }
     }
 }
 

@@ -98,6 +98,17 @@ fn the_device_of_a_file_in_an_image_is_the_loop_device_with_its_read_ahead() {
 }
 
 #[test]
+fn layers_of_several_files_are_there_once() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.set_device("loop0");
+    it.write("sys/block/loop0/loop/backing_file", it.image.to_str().unwrap());
+    it.write("other", "another file on the same device");
+    let paths = [it.image.clone(), it.folder.path().join("other"), it.folder.path().join("gone")];
+    let chain = LayerChain::walk_all(&SystemRoot::below(it.folder.path()), &paths);
+    assert_eq!(chain, it.chain());
+}
+
+#[test]
 fn direct_io_does_not_use_the_cache_of_the_file() {
     let Some(it) = ScriptedKernel::new() else { return };
     it.set_device("loop0");

@@ -14,6 +14,7 @@ mod walk;
 
 use super::extents;
 use super::filesystem::Filesystem;
+use super::layers::{LayerChain, LayerGroup};
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError, with_storage_facts};
 pub use facts::cautions_of_reading;
@@ -29,11 +30,12 @@ use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::folder::scratch::ScratchFolder;
 use readlab_system::open_file;
 use readlab_system::process::FileId;
+use readlab_system::system_root::SystemRoot;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::visit::{processor_count, visit};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::iter::Skip;
 use std::os::unix::ffi::OsStrExt;
@@ -122,6 +124,8 @@ impl TreeFilesystem {
 struct ExaminedFile {
     status: FileStatus,
     extents: Option<Extents>,
+    /// `None` for an empty file, and for a file that was not opened.
+    layer_group: Option<LayerGroup>,
 }
 
 impl ExaminedFile {
@@ -132,25 +136,31 @@ impl ExaminedFile {
             return Ok(None);
         }
         let file = open_file::open_without_waiting(path)?;
-        Ok(Some(ExaminedFile { status: FileStatus::read(&file)?, extents: extents::read(&file).ok() }))
+        let status = FileStatus::read(&file)?;
+        let layer_group = (status.size_bytes > 0).then(|| LayerGroup::of_file(&file, &status));
+        Ok(Some(ExaminedFile { status, extents: extents::read(&file).ok(), layer_group }))
     }
 
     /// Examines a file without opening it.
     fn by_status(path: &Path) -> io::Result<ExaminedFile> {
-        Ok(ExaminedFile { status: FileStatus::of_path(path)?, extents: None })
+        Ok(ExaminedFile { status: FileStatus::of_path(path)?, extents: None, layer_group: None })
     }
 }
 
 impl Target {
     /// Finds the files of a tree, and collects the facts about them except digest and answer.
     pub fn examine_tree(request: &TreeRequest) -> Result<Target, TargetError> {
-        let (tree, found) = Tree::find(request)?;
-        let place = tree.folder_or_first_parent()?;
-        let io = TargetError::io(&place);
-        let file = File::open(&place).map_err(&io)?;
+        let (tree, mut found) = Tree::find(request)?;
+        let mut stored = std::mem::take(&mut found.files_of_layer_groups);
+        if stored.is_empty() {
+            stored.push(tree.folder_or_first_parent()?);
+        }
+        let place = &stored[0];
+        let io = TargetError::io(place);
+        let file = open_file::open_without_waiting(place).map_err(&io)?;
         let status = FileStatus::read(&file).map_err(&io)?;
         let filesystem = Filesystem::read(&file).map_err(&io)?;
-        let real = fs::canonicalize(&place).map_err(&io)?;
+        let real = fs::canonicalize(place).map_err(&io)?;
         let facts = TargetFacts {
             size_bytes: found.size_bytes,
             cautions: found.cautions(filesystem, &tree.own_paths),
@@ -158,7 +168,8 @@ impl Target {
             kind: TargetKind::Tree(found.facts),
             ..TargetFacts::with_path(request.source.path())
         };
-        let (facts, evictable) = with_storage_facts(facts, &real, &file, &status, filesystem);
+        let chain = LayerChain::walk_all(&SystemRoot::default(), &stored);
+        let (facts, evictable) = with_storage_facts(facts, chain, &real, &status, filesystem);
         Ok(Target { place: Place::Tree(Arc::new(tree)), part: None, copies: None, facts, evictable })
     }
 }
@@ -169,6 +180,10 @@ struct FoundFiles {
     extents: Option<Extents>,
     facts: TreeFacts,
     left_out: LeftOutEntries,
+    /// The first file of each group of layers; none if all files are empty, or if only names are
+    /// found. A folder has other layers than its files: an overlay shows files of several layers, and
+    /// a FUSE program passes files to the kernel.
+    files_of_layer_groups: Vec<PathBuf>,
 }
 
 impl Tree {
@@ -217,11 +232,12 @@ impl Tree {
     ) -> Result<FoundFiles, TargetError> {
         let (facts, source_path) = (walked.facts(request), walked.source_path);
         let extents = Some(Extents::default());
-        let mut found = FoundFiles { size_bytes: 0, extents, facts, left_out: walked.left_out };
+        let (left_out, files_of_layer_groups) = (walked.left_out, Vec::new());
+        let mut found = FoundFiles { size_bytes: 0, extents, facts, left_out, files_of_layer_groups };
         let filesystem = if request.only_finds_names { None } else { self.filesystem_to_read()? };
         let list = self.list_path();
         let mut kept = list::ListWriter::create(list.with_extension("kept"))?;
-        let mut seen = BTreeSet::new();
+        let (mut seen, mut layer_groups) = (BTreeSet::new(), BTreeSet::new());
         for path in self.paths()? {
             let path = path?;
             let examined = match request.only_finds_names {
@@ -245,6 +261,9 @@ impl Tree {
             // Hard links, symbolic links of a list and bind mounts give a file several names.
             if !seen.insert((status.device, status.inode)) {
                 found.facts.repeated_bytes += status.size_bytes;
+            }
+            if file.layer_group.is_some_and(|group| layer_groups.insert(group)) {
+                found.files_of_layer_groups.push(path);
             }
             found.add(file);
             self.file_identity_digests.push(identity_digest(&Identity::from(status)));
