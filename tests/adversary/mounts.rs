@@ -12,6 +12,7 @@ use crate::processes::{
 use crate::repository;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use readlab_measure::cache::{FILL_WITHOUT_EVICTION, STANDARD_FILL};
 use rustix::process::Signal;
 use std::fs::{self, File};
 use std::io::Write;
@@ -70,24 +71,45 @@ mod ring2 {
         assert_eq!((&facts["files"], &facts["repeated_bytes"]), (&2.into(), &lines().len().into()));
     }
 
+    /// Mounts an overlay at the folder `mounted` of a home, with the file `a` in a layer on a device and
+    /// the file `b` in a layer in memory; `None` with a message if that is impossible.
+    fn mount_overlay_with_memory(home: &Home) -> Option<Undo> {
+        let (lower, memory, point) = (home.folder("lower"), home.at("memory"), home.at("mounted"));
+        fs::write(lower.join("a"), lines()).unwrap();
+        File::open(lower.join("a")).unwrap().sync_all().unwrap();
+        let mut undo = Undo::default();
+        or_skip(undo.mount(&["-t", "tmpfs", "none"], &memory))?;
+        let [upper, work] = ["memory/upper", "memory/work"].map(|name| home.folder(name));
+        let folders = format!("lowerdir={},upperdir={},workdir={}", text(&lower), text(&upper), text(&work));
+        or_skip(undo.mount(&["-t", "overlay", "none", "-o", &folders], &point))?;
+        fs::write(point.join("b"), lines()).unwrap();
+        Some(undo)
+    }
+
     #[test]
     fn the_layers_of_an_overlay_are_one_file_system() {
         let home = Home::new();
-        let (lower, memory, point) = (home.folder("lower"), home.at("memory"), home.at("mounted"));
-        fs::write(lower.join("a"), lines()).unwrap();
-        let mut undo = Undo::default();
-        if or_skip(undo.mount(&["-t", "tmpfs", "none"], &memory)).is_none() {
-            return;
-        }
-        let [upper, work] = ["memory/upper", "memory/work"].map(|name| home.folder(name));
-        let folders = format!("lowerdir={},upperdir={},workdir={}", text(&lower), text(&upper), text(&work));
-        if or_skip(undo.mount(&["-t", "overlay", "none", "-o", &folders], &point)).is_none() {
-            return;
-        }
-        fs::write(point.join("b"), lines()).unwrap();
-        let json = home.race_json(&point, "--state warm --method rust/files-auto/memchr").exits(0);
+        let Some(_undo) = mount_overlay_with_memory(&home) else { return };
+        let json = home.race_json("mounted", "--state warm --method rust/files-auto/memchr").exits(0);
         json.measured("rust/files-auto/memchr", "warm");
         assert_eq!(json["targets"][0]["tree"]["files"], 2);
+    }
+
+    #[test]
+    fn a_file_that_an_overlay_shows_from_memory_is_never_cold_and_no_program_is_blamed() {
+        let home = Home::new();
+        let Some(_undo) = mount_overlay_with_memory(&home) else { return };
+        for (target, method) in [("mounted/b", "rust/read/scalar"), ("mounted", "rust/files-threads/scalar")]
+        {
+            let words = format!("--method {method} --output {}", method.replace('/', "-"));
+            let json = home.race_json(target, words).exits(0);
+            let why = "mounted/b: cold is impossible on tmpfs: the file lives in memory and nowhere else";
+            json.ended(method, "cold", "unavailable", why);
+            json.measured(method, "warm");
+            assert!(!json.said.err.contains("stay in the cache"), "{}", json.said);
+            let record = home.read(format!("{}/record.jsonl", method.replace('/', "-")));
+            assert!(record.contains(STANDARD_FILL) && !record.contains(FILL_WITHOUT_EVICTION), "{record}");
+        }
     }
 
     /// Time limit for a run in which one program cannot be started.

@@ -126,6 +126,16 @@ impl TreeCache {
         Ok(found.unwrap_or(EMPTY_PROOF))
     }
 
+    /// Evicts each file by `evict`, then the files below.
+    fn evict_each(
+        &self,
+        evict: impl Fn(&PageCache) -> Result<ResidencyProof, CacheError> + Sync,
+    ) -> Result<ResidencyProof, CacheError> {
+        let proof = self.combine_file_proofs(processor_count(), |path| evict(&self.open(path)?))?;
+        PageCache::evict_each_file_below(&self.files_below, proof.file_pages)?;
+        Ok(proof)
+    }
+
     /// Fills each file that `which` selects, then fills again the files that lost pages during the
     /// fill: some kernels evict pages at any time.
     fn fill_each(&self, which: FillScope) -> Result<FillResult, CacheError> {
@@ -183,7 +193,7 @@ impl TargetCache for TreeCache {
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.evict_to_fill()?;
+        let proof = self.evict_each(|cache| cache.evict())?;
         if self.eviction == EvictionScope::OfSystem {
             names_cache::drop_names(&self.tree)?;
         }
@@ -191,9 +201,11 @@ impl TargetCache for TreeCache {
     }
 
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.combine_file_proofs(processor_count(), |path| self.open(path)?.evict())?;
-        PageCache::evict_each_file_below(&self.files_below, proof.file_pages)?;
-        Ok(proof)
+        self.evict_each(|cache| match cache.evict() {
+            // An overlay may show files in memory beside files that are evicted.
+            Err(CacheError::RamBacked { .. }) => cache.residency(),
+            evicted => evicted,
+        })
     }
 
     fn fill_evicted(&self) -> Result<FillResult, CacheError> {
@@ -246,6 +258,19 @@ mod tests {
         let TargetState { residency: resident, change } = cache.observe();
         assert!(resident.unwrap_err().contains("/a: open: No such file"));
         assert!(change.as_ref().is_some_and(|change| change.contains("/a: No such file")), "{change:?}");
+    }
+
+    #[test]
+    fn files_in_memory_are_never_cold_and_filled_without_an_eviction() {
+        let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+            return eprintln!("SKIPPED: no folder /dev/shm to write to");
+        };
+        fs::write(folder.path().join("a"), "a".repeat(50_000)).unwrap();
+        let cache = cache_of(folder.path());
+        let error = cache.evict().unwrap_err();
+        assert!(matches!(error, CacheError::RamBacked { .. }), "{error}");
+        assert!(cache.evict_to_fill().unwrap().is_warm(), "nothing is evicted");
+        assert!(cache.fill_evicted().unwrap().proof.is_warm());
     }
 
     #[test]

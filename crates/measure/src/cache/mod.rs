@@ -9,17 +9,20 @@
 
 use super::residency::{ResidencyError, ResidencyMeans, ResidencyProof, ResidencyProver};
 use readlab_corpus::oracle::error_at_byte;
+use readlab_model::target::layers::{self, LayerKind};
 use readlab_model::units::{Bytes, Nanos};
 use readlab_protocol::Part;
 use readlab_system::file_status::is_dax;
 use readlab_system::machine::memory::MachineMemory;
 use readlab_system::memory::page_bytes;
 use readlab_system::page_cache;
+use readlab_system::system_root::SystemRoot;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
+use readlab_targets::target::layers::LayerChain;
 use readlab_targets::target::part::open_part;
 use readlab_targets::target::{Target, TargetError};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -64,7 +67,11 @@ impl EvictionScope {
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     #[error("{}: cold is impossible on {filesystem}: the file lives in memory and nowhere else", display_path(.path))]
-    RamBacked { path: PathBuf, filesystem: Filesystem },
+    RamBacked {
+        path: PathBuf,
+        /// The name of the file system in memory.
+        filesystem: String,
+    },
     #[error(
         "{}: neither cold nor warm can be proven on {filesystem}: it has a cache of its own beside the page cache; a copy on another file system can be either",
         display_path(.path)
@@ -260,7 +267,9 @@ impl PageCache {
     fn evict_file(&self, eviction: EvictionScope, remaining: u64) -> Result<ResidencyProof, CacheError> {
         let (path, filesystem) = (self.path(), self.prover.filesystem);
         match filesystem.backing {
-            Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
+            Backing::Memory => {
+                return Err(CacheError::RamBacked { path, filesystem: filesystem.to_string() });
+            }
             Backing::OwnCache => return Err(CacheError::OwnCache { path, filesystem }),
             other if other == Backing::Kernel || is_dax(&self.prover.file) => {
                 return Err(CacheError::Uncached { path, filesystem });
@@ -278,6 +287,12 @@ impl PageCache {
             if proof.is_cold() || !proof.is_estimate() && proof.resident_pages <= remaining {
                 return Ok(proof);
             }
+            // The layers of a file are only searched if pages stay, because a tree has many files.
+            if tries == 1
+                && let Some(filesystem) = self.memory_below_overlay()
+            {
+                return Err(CacheError::RamBacked { path, filesystem });
+            }
             if tries == EVICTION_TRIES {
                 return Err(CacheError::PagesRemain { path, proof, tries });
             }
@@ -289,6 +304,17 @@ impl PageCache {
             std::thread::sleep(pause);
             pause *= 2;
         }
+    }
+
+    /// The name of the file system in memory that holds the file, if an overlay shows the file.
+    fn memory_below_overlay(&self) -> Option<String> {
+        if self.prover.filesystem.backing != Backing::Stacked {
+            return None;
+        }
+        let real = fs::canonicalize(&self.prover.path).ok()?;
+        let chain = LayerChain::walk(&SystemRoot::default(), &real, &self.prover.file);
+        let below = layers::layer_of_bytes(&chain.layers)?;
+        (below.kind == LayerKind::Memory).then(|| below.name.clone())
     }
 
     /// The resident pages; an error if they say nothing about where a reading's bytes come from.

@@ -90,6 +90,12 @@ impl Layer {
     }
 }
 
+/// The layer that holds the bytes of a file, behind any overlays that show the file: an overlay has no
+/// cached pages beside those of the file that it shows.
+pub fn layer_of_bytes(layers: &[Layer]) -> Option<&Layer> {
+    layers.iter().find(|layer| !matches!(layer.kind, LayerKind::Overlay | LayerKind::File))
+}
+
 /// The names of the caches that stay filled when a file is made cold; `None` if there are none.
 pub fn unevictable_cache_names(layers: &[Layer]) -> Option<String> {
     let remaining: Vec<&str> =
@@ -162,6 +168,16 @@ mod tests {
     fn a_plain_file_system_on_its_device_needs_no_description_and_no_caution() {
         let plain = [Layer::new(LayerKind::Filesystem, "ext4"), Layer::new(LayerKind::Device, "vda")];
         assert_eq!((words(&plain), unevictable_cache_names(&plain), cautions(&plain)), (None, None, vec![]));
+    }
+
+    #[test]
+    fn the_bytes_of_a_file_are_in_the_first_layer_that_does_not_only_show_it() {
+        let [overlay, file, memory] =
+            [LayerKind::Overlay, LayerKind::File, LayerKind::Memory].map(|kind| Layer::new(kind, ""));
+        let shown = [overlay.clone(), file.clone(), overlay.clone(), file, memory.clone()];
+        assert_eq!(layer_of_bytes(&shown), Some(&memory));
+        assert_eq!(layer_of_bytes(&chain()).map(|layer| layer.name.as_str()), Some("ext4"));
+        assert_eq!(layer_of_bytes(&[overlay]), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use anyhow::{Context, bail, ensure};
 use readlab_measure::memory_bound::MemoryControl;
 use readlab_measure::plan::{Budget, Plan, PlannedTrial, Rules};
 use readlab_measure::settings::FixedSetting;
-use readlab_model::target::layers::{Layer, LayerKind};
+use readlab_model::target::layers::{self, Layer, LayerKind};
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::CacheState;
@@ -97,10 +97,8 @@ fn why_never_pressed(backing: Backing, is_dax: bool, layers: &[Layer]) -> Option
         Backing::OwnCache => Some(IN_OWN_CACHE),
         _ if is_dax => Some("is never in the page cache (DAX)"),
         Backing::Stacked => {
-            // An overlay has no cached pages beside those of the file that it shows. Any other file
-            // system caches pages of its own, even above a device in memory.
-            let is_shown = |layer: &&Layer| !matches!(layer.kind, LayerKind::Overlay | LayerKind::File);
-            let shown = layers.iter().find(is_shown)?;
+            // A file system on a device caches pages of its own, even if the device is in memory.
+            let shown = layers::layer_of_bytes(layers)?;
             match shown.kind {
                 LayerKind::Memory => Some(IN_MEMORY),
                 LayerKind::Filesystem if shown.cache.is_some() => Some(IN_OWN_CACHE),
