@@ -2,6 +2,7 @@
 //! them. [`super::placing`] checks the position of the placeholder.
 
 use crate::LIST_VARIABLE;
+use crate::quoting::{QuotedChar, quoted_chars};
 
 /// The placeholder for the path in a command line.
 pub const PLACE: &str = "{}";
@@ -12,27 +13,24 @@ pub const LIST_PLACE: &str = "{list}";
 /// Translates a line into a script for `sh`, which gets the path as `$1`.
 #[must_use]
 pub fn script(line: &str) -> String {
-    let (mut script, mut quote, mut rest) = (String::new(), None, line);
-    while let Some(c) = rest.chars().next() {
-        let place = [(PLACE, "1"), (LIST_PLACE, LIST_VARIABLE)].into_iter().find(|it| rest.starts_with(it.0));
-        if let Some((place, variable)) = place {
-            script += &match quote {
-                None => format!("\"${variable}\""),
-                Some('"') => format!("${{{variable}}}"),
-                Some(_) => format!("'\"${variable}\"'"),
-            };
-            rest = &rest[place.len()..];
+    let (mut script, mut end_of_place) = (String::new(), 0);
+    for it in quoted_chars(line) {
+        if it.at < end_of_place {
             continue;
         }
-        let mut length = c.len_utf8();
-        match (quote, c) {
-            (None | Some('"'), '\\') => length += rest[1..].chars().next().map_or(0, char::len_utf8),
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            _ => {}
-        }
-        script += &rest[..length];
-        rest = &rest[length..];
+        let rest = &line[it.at..];
+        let mut places = [(PLACE, "1"), (LIST_PLACE, LIST_VARIABLE)].into_iter();
+        let Some((place, variable)) = places.find(|(place, _)| !it.is_escaped && rest.starts_with(*place))
+        else {
+            script.push(it.c);
+            continue;
+        };
+        script += &match it.quote {
+            None => format!("\"${variable}\""),
+            Some('"') => format!("${{{variable}}}"),
+            Some(_) => format!("'\"${variable}\"'"),
+        };
+        end_of_place = it.at + place.len();
     }
     script
 }
@@ -51,20 +49,13 @@ pub fn commands(script: &str) -> Vec<&str> {
 
 /// The characters outside quotes that end commands, with their offsets.
 pub(crate) fn operators(script: &str) -> Vec<(usize, char)> {
-    let (mut found, mut quote, mut escaped) = (Vec::new(), None, false);
-    for (at, c) in script.char_indices() {
-        match (quote, c) {
-            _ if escaped => escaped = false,
-            (None | Some('"'), '\\') => escaped = true,
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            // `>&` and `<&` join streams, and `>|` overwrites a file. None of them ends a command.
-            (None, '&' | '|') if script[..at].ends_with(['<', '>']) => {}
-            (None, '|' | '&' | ';' | '(' | ')' | '\n') => found.push((at, c)),
-            _ => {}
-        }
-    }
-    found
+    let ends_command = |it: &QuotedChar| match it.c {
+        // `>&` and `<&` join streams, and `>|` overwrites a file. None of them ends a command.
+        '&' | '|' => !script[..it.at].ends_with(['<', '>']),
+        c => ";()\n".contains(c),
+    };
+    let outside = quoted_chars(script).filter(QuotedChar::is_outside);
+    outside.filter(ends_command).map(|it| (it.at, it.c)).collect()
 }
 
 /// Whether a text contains a placeholder for the path or for the list.
@@ -99,6 +90,8 @@ mod tests {
             assert_eq!(printed(line), hostile, "{line}");
         }
         assert_eq!(printed("printf %s \"{}.tmp\""), format!("{hostile}.tmp"));
+        assert_eq!(printed("printf %s \"$(printf %s {})\""), hostile);
+        assert_eq!(printed("printf %s \"$(printf %s \"{}\")\""), hostile);
         assert_eq!(printed("printf %s 'x={}'.tmp"), format!("x={hostile}.tmp"));
     }
 }

@@ -18,6 +18,7 @@ mod names;
 mod part;
 pub mod places;
 pub mod placing;
+pub mod quoting;
 pub mod remote;
 mod scheduling;
 pub mod serve;

@@ -10,6 +10,7 @@ use crate::programs;
 use readlab_protocol::LIST_VARIABLE;
 use readlab_protocol::command_line::{self, LIST_PLACE, PLACE};
 use readlab_protocol::placing::{self, PlacingError};
+use readlab_protocol::quoting::{QuotedChar, quoted_chars};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 
@@ -117,15 +118,12 @@ fn fill_placeholders(word: &str, path: &OsStr, list: &OsStr) -> OsString {
 /// Whether the line contains shell syntax outside quotes. Within double quotes `$` and backquotes
 /// are still syntax.
 fn needs_shell(text: &str) -> bool {
-    let mut quote = None;
-    for c in text.chars() {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            (None, c) if SHELL_ONLY.contains(c) => return true,
-            (Some('"'), '$' | '`' | '\\') => return true,
-            _ => {}
-        }
+    let is_syntax = |it: QuotedChar| match it.quote {
+        None => SHELL_ONLY.contains(it.c),
+        Some(quote) => quote == '"' && "$`\\".contains(it.c),
+    };
+    if quoted_chars(text).any(is_syntax) {
+        return true;
     }
     // `NAME=value command` sets a variable, which only a shell can do.
     text.split_whitespace().next().is_some_and(|first| first.contains('='))

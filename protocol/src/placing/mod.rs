@@ -11,6 +11,7 @@ mod parameters;
 mod written;
 
 use crate::command_line::{LIST_PLACE, PLACE, commands, has_place, is_assignment, operators};
+use crate::quoting::quoted_chars;
 use built::BuiltCommand;
 use parameters::PathVariable;
 use std::ffi::{OsStr, OsString};
@@ -407,19 +408,7 @@ fn may_name_other_file(command: &str) -> bool {
 
 /// Whether a command has one of these characters outside quotes.
 fn has_outside_quotes(command: &str, searched: &str) -> bool {
-    let (mut quote, mut chars) = (None, command.chars());
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (None, c) if searched.contains(c) => return true,
-            (Some('"'), '\\') => {
-                chars.next();
-            }
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            _ => {}
-        }
-    }
-    false
+    quoted_chars(command).any(|it| it.is_outside() && searched.contains(it.c))
 }
 
 /// Refuses a line in which the path would be run as a program or as part of a program's text, or
@@ -496,16 +485,16 @@ impl<'a> Scope<'a> {
         for command in &placed {
             command.check_standard_input(self.line)?;
         }
-        // A shell runs commands in backquotes and parentheses within double quotes.
-        let text = code.split('"').skip(1).step_by(2);
-        let runs = |quoted: &str| has_place(quoted) && quoted.contains(['`', '(']);
-        if text.into_iter().any(runs) {
+        // Within double quotes a shell splits the path in backquotes, and evaluates it in arithmetic.
+        let evaluates = |quoted: &&str| quoted.contains('`') || quoted.contains("$((");
+        if double_quoted(code).into_iter().filter(evaluates).any(has_place) {
             return Err(PlacingError::Script(self.line.to_owned()));
         }
         for command in &placed {
-            let (words, output_files) =
-                (words(command.text), written::redirected_files(command.text, OUTPUT_REDIRECTION));
-            if output_files.iter().any(|file| written::is_path(file)) {
+            let renamed = |word: &String| parameters::with_outputs_renamed(word, command.text);
+            let words: Vec<String> = words(command.text).iter().map(renamed).collect();
+            let output_files = written::redirected_files(command.text, OUTPUT_REDIRECTION);
+            if output_files.iter().any(|file| written::is_path(&renamed(file))) {
                 return Err(PlacingError::Writes(self.line.to_owned()));
             }
             self.check_writes(&words)?;
@@ -593,6 +582,20 @@ fn is_fed(command: &PlacedCommand, all: &[PlacedCommand]) -> bool {
 /// Whether a text has the path, by its placeholder or by a parameter of the shell.
 fn names_path(text: &str) -> bool {
     has_place(text) || expands_path(text)
+}
+
+/// The texts between double quotes. The quotes of a substitution are part of the text around it.
+fn double_quoted(script: &str) -> Vec<&str> {
+    let (mut found, mut begin) = (Vec::new(), None);
+    for it in quoted_chars(script).filter(|it| it.c == '"' && !it.is_escaped && !it.is_substituted) {
+        match it.quote {
+            None => begin = Some(it.at + 1),
+            Some('"') => found.extend(begin.take().map(|begin: usize| &script[begin..it.at])),
+            Some(_) => {}
+        }
+    }
+    found.extend(begin.map(|begin| &script[begin..]));
+    found
 }
 
 /// Whether a script has a here-document, which `<<` begins. In arithmetic `<<` shifts.
@@ -1013,31 +1016,24 @@ fn all_words(command: &str) -> Vec<String> {
     words
 }
 
-/// Marks the characters of a command that a shell interprets outside quotes.
+/// Marks the characters of a command that a shell interprets outside quotes. A substitution within
+/// double quotes stays as it is written, but for its expansions.
 fn marked(command: &str) -> String {
-    let (mut marked, mut quote, mut chars) = (String::new(), None, command.chars().peekable());
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (None, '\\') if chars.peek() == Some(&'{') => {
-                chars.next();
-                marked.push(ESCAPED_BRACE);
+    let mut marked = String::new();
+    for it in quoted_chars(command) {
+        match it.c {
+            '$' | '`' if it.is_expanded() => {
+                marked.push(if it.is_outside() { EXPANSION } else { QUOTED_EXPANSION });
             }
-            (None | Some('"'), '\\') => {
-                marked.push(c);
-                marked.extend(chars.next());
-            }
-            (None, '$' | '`') => marked.push(EXPANSION),
-            (Some('"'), '$' | '`') => marked.push(QUOTED_EXPANSION),
-            (None, '<') => marked.push(INPUT_REDIRECTION),
-            (None, '>') => marked.push(OUTPUT_REDIRECTION),
-            _ => {
-                match (quote, c) {
-                    (None, '\'' | '"') => quote = Some(c),
-                    (Some(open), c) if c == open => quote = None,
-                    _ => {}
-                }
+            c if it.is_substituted => {
+                marked.extend("\"\\$`".contains(c).then_some('\\'));
                 marked.push(c);
             }
+            '\\' if it.is_outside() && command[it.at + 1..].starts_with('{') => {}
+            '{' if it.is_escaped && it.quote.is_none() => marked.push(ESCAPED_BRACE),
+            '<' if it.is_outside() => marked.push(INPUT_REDIRECTION),
+            '>' if it.is_outside() => marked.push(OUTPUT_REDIRECTION),
+            c => marked.push(c),
         }
     }
     marked
@@ -1194,17 +1190,13 @@ fn without_comment(line: &str) -> &str {
 
 /// The offset at which a comment begins.
 fn comment_at(line: &str) -> Option<usize> {
-    let (mut quote, mut before, mut escaped) = (None, ' ', false);
-    for (at, c) in line.char_indices() {
-        match (quote, c) {
-            _ if escaped => escaped = false,
-            (None | Some('"'), '\\') => escaped = true,
-            (None, '#') if before.is_whitespace() => return Some(at),
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            _ => {}
+    let mut before = ' ';
+    for it in quoted_chars(line) {
+        if it.is_outside() && it.c == '#' && before.is_whitespace() {
+            return Some(it.at);
         }
-        before = c;
+        // A blank with a backslash before it is part of a word.
+        before = if it.is_escaped { '\\' } else { it.c };
     }
     None
 }
@@ -1368,6 +1360,16 @@ mod tests {
             "sh -c 'set -- wc -l \"$@\"; exec \"$@\"' sh {}",
             "sh -c 'set -eu; \"$1\" \"$2\"' sh wc {}",
             "x=$((1<<2)); head -n $x {}",
+            // A substitution in double quotes has quotes of its own.
+            "echo \"$(cat {})\"",
+            "echo \"$(cat \"{}\")\"",
+            "[ \"$(stat -c %s {})\" -gt 0 ] && wc -l {}",
+            "n=\"$(grep -c \"x|y z\" {})\"; touch made.$n",
+            "n=\"$(awk '{n += $1} END{print n}' \"$1\")\"; touch \"made.$n\"; wc -l {}",
+            "touch \"made.$(basename \"$1\")\"; wc -l {}",
+            // A quote within other quotes begins nothing.
+            "awk -F'\"' '{print length($2)}' {}",
+            "grep -c 'f(\"' {}",
             // A script that the path is handed over to.
             "sh -c 'cat \"$0\" | wc -l' {}",
             "sh -c 'wc -l < \"$1\"; wc -c \"$2\"' sh {} {}",
@@ -1389,8 +1391,14 @@ mod tests {
             assert_eq!(check(line), Ok(()), "{line}");
             assert_eq!(completed(line).as_deref(), Ok(line));
         }
-        let hook = "n=\"$(grep -c x < \"$1\")\"; awk \"BEGIN{print $n/2}\"";
-        assert_eq!(check(hook), Ok(()), "{hook}");
+        for hook in [
+            "n=\"$(grep -c x < \"$1\")\"; awk \"BEGIN{print $n/2}\"",
+            "n=\"$(grep -c x \"$1\")\"; awk \"BEGIN{print $n/2}\"",
+            "n=\"$(grep -c \"x y\" \"$1\")\"; touch made.$n",
+            "s=\"$(stat -c %s \"$1\")\"; truncate -s $s made",
+        ] {
+            assert_eq!(check(hook), Ok(()), "{hook}");
+        }
     }
 
     #[test]
@@ -1419,8 +1427,10 @@ mod tests {
             "awk -F , {}",
             "awk 'BEGIN{while((getline l < \"{}\")>0)n++;print n}'",
             "python3 -c 'print(open(\"{}\").read())'",
-            "echo \"$(cat {})\"",
             "echo \"`cat {}`\" x",
+            "echo \"$(( {} ))\"",
+            "echo \"$(sh -c 'cat {}')\"",
+            "./my-reader \"$(cat {})\"",
             "perl -e{}",
             "perl -MStorable -e {}",
             "deno eval {}",
@@ -1461,6 +1471,8 @@ mod tests {
             "sh -c 'eval wc -l $1' sh {}",
             "sh -c 'for f; do eval wc -l $f; done' sh {}",
             "sh -c 'echo \"$(eval wc -l $1)\"' sh {}",
+            // Without quotes, the name may become several words, and `grep` then prints names.
+            "n=\"$(grep -c x $1)\"; awk \"BEGIN{print $n/2}\"",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Expanded(_))), "{line}: {:?}", check(line));
         }
@@ -1607,6 +1619,10 @@ mod tests {
             "rg --pre {} x",
             "rg --pre \"$1\" x {}",
             "$(cat x) {}",
+            "\"$(cat {})\" x",
+            "echo \"$({})\"",
+            "echo \"$(sh {})\"",
+            "wc -l \\ #; sh {}",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Program(_))), "{line}: {:?}", check(line));
         }

@@ -8,6 +8,7 @@ use super::{
     names_path, placed_commands, program_name, words, written,
 };
 use crate::command_line::is_assignment;
+use crate::quoting::quoted_chars;
 
 /// Built-ins of shells that put their input into variables.
 const INPUT_READERS: [&str; 3] = ["read", "mapfile", "readarray"];
@@ -130,27 +131,24 @@ fn with_arguments(command: &str, arguments: &Arguments, variables: &[PathVariabl
 
 /// The texts of the commands that a shell runs within double quotes or backquotes.
 pub(super) fn quoted_substitutions(script: &str) -> Vec<&str> {
-    let (mut found, mut quote, mut at) = (Vec::new(), None, 0);
-    while let Some(c) = script[at..].chars().next() {
-        let rest = &script[at + c.len_utf8()..];
-        let mut skipped = 0;
-        match (quote, c) {
-            (None | Some('"'), '\\') => skipped = rest.chars().next().map_or(0, char::len_utf8),
-            (Some('"'), '$') if rest.starts_with('(') && !rest.starts_with("((") => {
+    let (mut found, mut chars) = (Vec::new(), quoted_chars(script));
+    while let Some(it) = chars.next() {
+        let begin = it.at + it.c.len_utf8();
+        let rest = &script[begin..];
+        let is_quoted = it.is_substituted || it.quote == Some('"');
+        match it.c {
+            '$' if it.is_expanded() && is_quoted && rest.starts_with('(') && !rest.starts_with("((") => {
                 let inner = in_parentheses(rest);
                 found.push(&inner[1..]);
-                skipped = inner.len();
+                chars.skip_to(script.len().min(begin + inner.len() + 1));
             }
-            (None | Some('"'), '`') => {
+            '`' if it.is_expanded() => {
                 let inner = rest.split('`').next().unwrap_or_default();
                 found.push(inner);
-                skipped = rest.len().min(inner.len() + 1);
+                chars.skip_to(script.len().min(begin + inner.len() + 1));
             }
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
             _ => {}
         }
-        at += c.len_utf8() + skipped;
     }
     found
 }
@@ -162,36 +160,35 @@ fn with_parameters_renamed(
     value: impl Fn(&str) -> Option<String>,
     rename: impl Fn(&str) -> Option<&'static str>,
 ) -> String {
-    let (mut renamed, mut quote, mut rest) = (String::new(), None, script);
-    while let Some(c) = rest.chars().next() {
-        let mut length = c.len_utf8();
-        match (quote, c) {
-            (None | Some('"'), '\\') => length += rest[1..].chars().next().map_or(0, char::len_utf8),
-            (None | Some('"'), '$') => {
+    let (mut renamed, mut end) = (String::new(), 0);
+    for it in quoted_chars(script) {
+        if it.at < end {
+            continue;
+        }
+        let rest = &script[it.at..];
+        match it.c {
+            '$' if it.is_expanded() => {
                 let start = 1 + usize::from(rest[1..].starts_with('{'));
                 let name = parameter_name(&rest[start..], start > 1);
                 if let Some(new) = rename(name) {
                     renamed += "${";
                     renamed += new;
-                    rest = &rest[start + name.len()..];
                     renamed.push_str(if start > 1 { "" } else { "}" });
+                    end = it.at + start + name.len();
                     continue;
                 }
             }
-            (None, '\'' | '"') => {
+            '"' if it.quote.is_none() && !it.is_escaped => {
                 let name = quoted_parameter(rest);
                 if let Some((name, value)) = name.and_then(|name| Some((name, value(name)?))) {
                     renamed += &value;
-                    rest = &rest["\"$\"".len() + name.len()..];
+                    end = it.at + "\"$\"".len() + name.len();
                     continue;
                 }
-                quote = Some(c);
             }
-            (Some(open), c) if c == open => quote = None,
             _ => {}
         }
-        renamed += &rest[..length];
-        rest = &rest[length..];
+        renamed.push(it.c);
     }
     renamed
 }
@@ -226,7 +223,10 @@ fn variables_of_command(at: usize, placed: &[PlacedCommand]) -> Vec<PathVariable
     let is_substituted = command.is_before_substitution();
     let parameter_of = |at: usize, value: &str| {
         let is_made = is_substituted && at + 1 == words.len();
-        let made = if is_made { Some(in_parentheses(command.after)) } else { quoted_substitution(value) };
+        let made = match is_made {
+            true => Some(in_parentheses(command.after)),
+            false => quoted_substitution(value, command.text),
+        };
         made.map_or_else(|| parameter_of_value(value), parameter_of_output)
     };
     let mut found = Vec::new();
@@ -270,8 +270,35 @@ fn variables_of_command(at: usize, placed: &[PlacedCommand]) -> Vec<PathVariable
     found
 }
 
-/// The commands whose output in double quotes is the whole value.
-fn quoted_substitution(value: &str) -> Option<&str> {
-    let commands = value.strip_prefix(QUOTED_EXPANSION)?.strip_prefix('(')?.strip_suffix(')')?;
-    (!commands.starts_with('(')).then_some(commands)
+/// The commands whose output in double quotes is the whole value, as the command of the value has
+/// them.
+fn quoted_substitution<'a>(value: &str, command: &'a str) -> Option<&'a str> {
+    let substituted = value.strip_prefix(QUOTED_EXPANSION)?.strip_prefix('(')?.strip_suffix(')')?;
+    quoted_substitutions(command).into_iter().find(|text| is_same_but_marks(text, substituted))
+}
+
+/// Whether two texts differ only in the marks for expansions.
+fn is_same_but_marks(one: &str, other: &str) -> bool {
+    let without_marks = |text: &str| text.replace(['$', '`', QUOTED_EXPANSION], "$");
+    without_marks(one) == without_marks(other)
+}
+
+/// A word of a command with `$1` for each substitution in double quotes that prints the path.
+pub(super) fn with_outputs_renamed(word: &str, command: &str) -> String {
+    let mut renamed = word.to_owned();
+    let begin = format!("{QUOTED_EXPANSION}(");
+    for text in quoted_substitutions(command) {
+        let Some(parameter) = parameter_of_output(text) else { continue };
+        let is_its_text = |at: &usize| {
+            let (start, end) = (at + begin.len(), at + begin.len() + text.len());
+            renamed.get(start..end).is_some_and(|own| is_same_but_marks(own, text))
+                && renamed[end..].starts_with(')')
+        };
+        let found = renamed.match_indices(&begin).map(|(at, _)| at).find(is_its_text);
+        if let Some(at) = found {
+            let end = at + begin.len() + text.len() + 1;
+            renamed.replace_range(at..end, &format!("{QUOTED_EXPANSION}{{{parameter}}}"));
+        }
+    }
+    renamed
 }

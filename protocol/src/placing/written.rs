@@ -313,6 +313,11 @@ mod tests {
             "while read -r f; do while true; do read -r g; rm \"$g\"; done; done < {list}",
             "exec < {list}; read -r f; rm \"$f\"",
             "read -r f <<< {}; rm \"$f\"",
+            "rm \"$(echo {})\"",
+            "rm \"$(realpath \"$1\")\"",
+            "dd if=x of=\"$(echo {})\"",
+            "sort x > \"$(echo {})\"",
+            "sh -c 'rm \"$1\"' sh \"$(echo \"$1\")\"",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Writes(_))), "{line}: {:?}", check(line));
         }

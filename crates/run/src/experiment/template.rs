@@ -9,6 +9,7 @@ use anyhow::{bail, ensure};
 use readlab_model::trial::{COMMAND, TrialId};
 use readlab_protocol::command_line::{self, PLACE};
 use readlab_protocol::placing::{self, PlacingError};
+use readlab_protocol::quoting::quoted_chars;
 use readlab_record::{Check, CommandRules};
 use readlab_system::file_status::FileStatus;
 use readlab_system::terminal::notice;
@@ -186,20 +187,12 @@ fn is_word_within_quotes(command: &str, name: &str) -> bool {
 
 /// The ranges of a command line's words, as a shell would split them, with their quotes.
 fn word_ranges(command: &str) -> Vec<Range<usize>> {
-    let (mut words, mut begin, mut quote, mut is_escaped) = (Vec::new(), None, None, false);
-    for (at, c) in command.char_indices() {
-        let was_escaped = std::mem::take(&mut is_escaped);
-        match (quote, c) {
-            _ if was_escaped => {}
-            (None | Some('"'), '\\') => is_escaped = true,
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            _ => {}
-        }
-        if quote.is_none() && !was_escaped && WORD_SEPARATORS.contains(c) {
-            words.extend(begin.take().map(|begin| begin..at));
+    let (mut words, mut begin) = (Vec::new(), None);
+    for it in quoted_chars(command) {
+        if it.is_outside() && WORD_SEPARATORS.contains(it.c) {
+            words.extend(begin.take().map(|begin| begin..it.at));
         } else {
-            begin.get_or_insert(at);
+            begin.get_or_insert(it.at);
         }
     }
     words.extend(begin.map(|begin| begin..command.len()));
