@@ -193,11 +193,14 @@ fn counts_lines(operands: &[String]) -> bool {
 
 /// Whether `stat` prints numbers of the file alone.
 fn has_numeric_format(operands: &[String]) -> bool {
-    let apart =
-        |pair: &[String]| ["-c", "--format", "--printf"].contains(&pair[0].as_str()).then(|| pair[1].clone());
+    let after_letter = |word: &str| written::rest_after_letter(word, 'c', "").map(str::to_owned);
+    let apart = |pair: &[String]| {
+        let is_option = ["--format", "--printf"].contains(&pair[0].as_str());
+        (is_option || after_letter(&pair[0]).is_some_and(|rest| rest.is_empty())).then(|| pair[1].clone())
+    };
     let joined = |word: &String| {
-        let long = ["--format=", "--printf=", "-c"].iter().find_map(|option| word.strip_prefix(*option));
-        long.filter(|format| !format.is_empty()).map(str::to_owned)
+        let long = ["--format=", "--printf="].iter().find_map(|option| word.strip_prefix(*option));
+        long.map(str::to_owned).or_else(|| after_letter(word)).filter(|format| !format.is_empty())
     };
     let format = operands.windows(2).find_map(apart).or_else(|| operands.iter().find_map(joined));
     format.is_some_and(|format| {

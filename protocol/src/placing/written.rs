@@ -141,7 +141,10 @@ fn is_operand_written(words: &[String], is_written: WordTest) -> bool {
         "find" => is_operand && has(&|word| word == "-delete"),
         "sed" | "gsed" => is_operand && has(&|word| edits_in_place(word, "efls")),
         "perl" | "ruby" => is_operand && has(&|word| edits_in_place(word, "eEIMmrF")),
-        name if WRITERS.contains(&name) => is_operand,
+        name if WRITERS.contains(&name) => {
+            let is_reference = |at: usize| at > 0 && names_reference(name, &operands[at - 1]);
+            operands.iter().enumerate().any(|(at, word)| is_written(word) && !is_reference(at))
+        }
         name if COPIERS.contains(&name) => destination(name, operands).is_some_and(is_written),
         name if PACKERS.contains(&name) => is_operand && !has(&|word| keeps_file(name, word)),
         name if REMOVING_PACKERS.contains(&name) => {
@@ -150,6 +153,12 @@ fn is_operand_written(words: &[String], is_written: WordTest) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether the next word is a file whose size, time or mode a writer takes and which it only reads.
+fn names_reference(name: &str, option: &str) -> bool {
+    let has_letter = ["touch", "truncate"].contains(&name);
+    option == "--reference" || has_letter && rest_after_letter(option, 'r', "dst") == Some("")
 }
 
 /// Whether an option of a program names its output, and the test holds for this file.
@@ -221,7 +230,7 @@ fn has_letter(packer: &str, word: &str, letters: &str) -> bool {
 
 /// What follows a letter of an option in a word; `None` if the word has no such option. `valued` are
 /// the letters after which the rest of a word is a value.
-fn rest_after_letter<'a>(word: &'a str, letter: char, valued: &str) -> Option<&'a str> {
+pub(super) fn rest_after_letter<'a>(word: &'a str, letter: char, valued: &str) -> Option<&'a str> {
     let letters = word.strip_prefix('-').filter(|it| !it.starts_with('-'))?;
     let at = letters.find(|c: char| c == letter || valued.contains(c))?;
     letters[at..].strip_prefix(letter)
@@ -302,6 +311,9 @@ mod tests {
             "uniq -cf 1 x {}",
             "uniq --skip-fields 1 x {}",
             "pbzip2 -b15v {}",
+            "touch -r x {}",
+            "touch -tr {}",
+            "chmod -r {}",
             "sort -uo{} x",
             "cp -rt{} x",
             "f=$(realpath {}); rm \"$f\"",
@@ -340,6 +352,9 @@ mod tests {
             "wc -l $1",
             "gzip -dc $1.gz",
             "s=$(stat -c %s {}); truncate -s $s made",
+            "s=$(stat -Lc %s {}); truncate -s $s made",
+            "s=$(stat -Lc%s {}); truncate -s $s made",
+            "s=$(stat -L --printf '%s\\n' {}); truncate -s $s made",
             "n=$(grep -c x {}); touch made.$n",
             "n=\"$(cat \"$1\" | grep -c x)\"; touch made.$n",
             "x=$(head -n 1 < {}); touch made.$x",
@@ -387,6 +402,9 @@ mod tests {
             "grep '> {}' x {}",
             "sh -c 'sort \"$1\" > /dev/null' sh {}",
             "zstd -d {} -o out",
+            "touch -r {} stamp",
+            "truncate -r {} made",
+            "chmod --reference {} made",
             "uniq -cw 10 {}",
             "uniq -cf 1 {}",
             "uniq --skip-fields 1 {}",
