@@ -8,6 +8,7 @@ mod arguments;
 mod built;
 mod output;
 mod parameters;
+mod substituted;
 mod written;
 
 use crate::command_line::{LIST_PLACE, PLACE, commands, has_place, is_assignment, operators};
@@ -15,6 +16,7 @@ use crate::quoting::quoted_chars;
 use built::BuiltCommand;
 use parameters::PathVariable;
 use std::ffi::{OsStr, OsString};
+use substituted::WholeCommand;
 
 /// Programs that read the files among their operands and do nothing else to them. A path may safely
 /// be added after their last operand.
@@ -476,14 +478,30 @@ impl<'a> Scope<'a> {
             return Err(PlacingError::HereDocument(self.line.to_owned()));
         }
         let placed = placed_commands(code);
-        for command in &placed {
+        let wholes = substituted::commands_with_substitutions(code);
+        for (at, command) in placed.iter().enumerate() {
             let words = words(command.text);
-            if words.iter().any(|word| names_path(word)) {
-                Command { scope: self, words: &words }.check()?;
+            if !words.iter().any(|word| names_path(word)) {
+                continue;
+            }
+            let checked = Command { scope: self, words: &words }.check();
+            // The text behind a substitution belongs to the command before it.
+            let whole = wholes.iter().find(|whole| whole.has_rest(at));
+            if !whole.is_some_and(|whole| whole.is_safe(|words| Command { scope: self, words }.check())) {
+                checked?;
             }
         }
-        for command in &placed {
+        for words in wholes.iter().flat_map(|whole| &whole.words) {
+            self.check_writes(words)?;
+        }
+        for (at, command) in placed.iter().enumerate() {
             command.check_standard_input(self.line)?;
+            let may_read_program = |whole: &WholeCommand| {
+                whole.has_rest(at) && whole.words.iter().any(|it| reads_program(final_program(it)))
+            };
+            if command.is_fed_by_path() && wholes.iter().any(may_read_program) {
+                return Err(PlacingError::Program(self.line.to_owned()));
+            }
         }
         // Within double quotes a shell splits the path in backquotes, and evaluates it in arithmetic.
         let evaluates = |quoted: &&str| quoted.contains('`') || quoted.contains("$((");
@@ -1360,6 +1378,14 @@ mod tests {
             "sh -c 'set -- wc -l \"$@\"; exec \"$@\"' sh {}",
             "sh -c 'set -eu; \"$1\" \"$2\"' sh wc {}",
             "x=$((1<<2)); head -n $x {}",
+            // A command goes on behind a substitution.
+            "sort --parallel=$(nproc) {}",
+            "head -n $(( 2 + 1 )) {}",
+            "pigz -p $(nproc) -d -c {}",
+            "taskset -c $(cat cores) wc -l {}",
+            "nice -n $(cat level) head -c $(cat size) {} | wc -c",
+            "diff <(sort x) {}",
+            "python3 my.py $(nproc) {}",
             // A substitution in double quotes has quotes of its own.
             "echo \"$(cat {})\"",
             "echo \"$(cat \"{}\")\"",
@@ -1619,6 +1645,13 @@ mod tests {
             "rg --pre {} x",
             "rg --pre \"$1\" x {}",
             "$(cat x) {}",
+            "sh $(true) {}",
+            "sh $(true) < {}",
+            "sh <(true) {}",
+            "nice $(true) {}",
+            "python3 $(true) {}",
+            "xargs -a $(cat x) {}",
+            "sh -c 'rm \"$3\"' sh $(echo a b) {}",
             "\"$(cat {})\" x",
             "echo \"$({})\"",
             "echo \"$(sh {})\"",
