@@ -25,8 +25,8 @@ const LINE_FILTERS: [&str; 8] = ["cat", "tac", "head", "tail", "sort", "uniq", "
 const NUMERIC_DIRECTIVES: &str = "abBdfghiostTuWXYZ";
 
 /// First words of compound commands, and the words that end them.
-const COMPOUND_BEGINS: [&str; 7] = ["if", "while", "until", "for", "select", "case", "{"];
-const COMPOUND_ENDS: [&str; 4] = ["fi", "done", "esac", "}"];
+pub(super) const COMPOUND_BEGINS: [&str; 7] = ["if", "while", "until", "for", "select", "case", "{"];
+pub(super) const COMPOUND_ENDS: [&str; 4] = ["fi", "done", "esac", "}"];
 
 /// The parameter that replaces a variable with the output of these commands.
 pub(super) fn parameter_of_output(script: &str) -> Option<&'static str> {
@@ -93,7 +93,7 @@ fn around<'a, 'b>(at: usize, placed: &'a [PlacedCommand<'b>]) -> Vec<&'a PlacedC
 }
 
 /// How many of the first words of a command are among these.
-fn count_of(command: &PlacedCommand, searched: &[&str]) -> usize {
+pub(super) fn count_of(command: &PlacedCommand, searched: &[&str]) -> usize {
     let words = words(command.text);
     let is_first = |word: &&String| {
         KEYWORDS.contains(&word.as_str())

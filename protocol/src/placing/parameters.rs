@@ -82,7 +82,7 @@ pub(super) fn with_operands(script: &str, operands: &[String], variables: &[Path
             arguments.is_ordered = false;
         }
         let text = with_arguments(&with_list_of_loop(command.text), &arguments, variables);
-        arguments.apply(&words(&text));
+        arguments.apply(&words(&text), command.after);
         renamed += &text;
         renamed += command.after.get(..1).unwrap_or_default();
     }
@@ -117,6 +117,7 @@ fn with_arguments(command: &str, arguments: &Arguments, variables: &[PathVariabl
         known.or_else(|| match name {
             "@" | "*" => of_any().or(Some(OTHER_DATA)),
             "argv" => of_any(),
+            "OPTARG" => arguments.option_value,
             _ => {
                 let at: usize = name.parse().ok()?;
                 let own = arguments.words.get(at).and_then(|word| parameter_of_value(word));
