@@ -250,6 +250,27 @@ mod ring2 {
     }
 
     #[test]
+    fn an_archive_whose_content_nothing_is_compared_with_is_decoded_for_a_short_time() {
+        let home = Home::new();
+        let own = "head -c 1000 {} | wc -c";
+        let words = format!("-c '{own}' --commands-decode --check none --state warm");
+        let race = |file: &str, budget: &str| {
+            let words = format!("{words} --runs 3 --budget {budget} --quiet --export-json -");
+            home.readlab(format!("race {file} {words}")).export()
+        };
+        home.file("small.gz", gzip(&content()));
+        let small = race("small.gz", "1m");
+        assert_eq!(small["targets"][0]["decoded"]["answer"]["lines"], 3000, "{small}");
+        home.file("large.gz", gzip(&b"\n".repeat(200 << 20)));
+        let large = race("large.gz", "2s");
+        let target = &large["targets"][0];
+        assert!(target["decoded"].is_null(), "{target}");
+        assert!(target["cautions"].to_string().contains("Only its beginning was decoded"), "{target}");
+        let trial = large.measured(&format!("command/{own}"), "warm");
+        assert!(trial["bytes_out"].is_null() && trial["bytes_ratio"].is_null(), "{trial}");
+    }
+
+    #[test]
     fn nothing_is_decoded_for_methods_that_read_bytes() {
         let home = Home::new();
         let json = home.race_json(home.file("data", gzip(&content())), PLAIN_READ).exits(0);

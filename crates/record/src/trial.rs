@@ -190,6 +190,12 @@ impl Trial {
         target.bytes_out(self.decoded_format).saturating_mul(self.reader_count())
     }
 
+    /// Whether the size of what a reading delivers is known. An archive whose content is compared with
+    /// nothing may not have been decoded to its end before the race.
+    pub fn is_delivery_known(&self, target: &TargetFacts) -> bool {
+        !self.work.may_read_part() || self.decoded_format.is_none() || target.decoded.is_some()
+    }
+
     pub fn contest(&self) -> Contest {
         Contest { target: self.target, decoded_format: self.decoded_format, work: self.work }
     }

@@ -70,7 +70,8 @@ impl Record {
     /// Bytes that one reading delivers, by all its readers together, from which rates are computed;
     /// `None` if that is not known.
     pub fn bytes_out(&self, it: &TrialRecord) -> Option<u64> {
-        self.bytes_read(it, Trial::bytes_out)
+        let is_known = self.target_of(&it.trial).is_some_and(|target| it.trial.is_delivery_known(target));
+        self.bytes_read(it, Trial::bytes_out).filter(|_| is_known)
     }
 
     fn bytes_read(&self, it: &TrialRecord, of_whole: fn(&Trial, &TargetFacts) -> u64) -> Option<u64> {

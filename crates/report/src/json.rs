@@ -450,7 +450,9 @@ fn trial_export<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Rank
         rank: row.and_then(|row| row.rank),
         bytes_in: record.bytes_in(it),
         bytes_out: record.bytes_out(it),
-        decoding_ratio: target.and_then(|target| decoding_ratio(target, trial.decoded_format)),
+        decoding_ratio: target
+            .filter(|target| trial.is_delivery_known(target))
+            .and_then(|target| decoding_ratio(target, trial.decoded_format)),
         share_read: row.and_then(|row| row.share_read),
         throughput_bytes_per_s: row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
         encoded_bytes_per_s: row.and_then(|row| row.encoded_rate).map(|rate| whole(rate.0)),
@@ -569,6 +571,9 @@ const UNPROVEN_BYTES: &str = "its output does not prove that it read the whole t
 /// Why a command has no rate if it reads a part that is small compared with the read-ahead.
 const PART_TOO_SMALL: &str = "the part that it reads is small beside what the kernel reads ahead, so that warm it may read less, or it is nothing";
 
+/// Why a command that decodes has no rate if it was not decoded to its end before the race.
+const UNKNOWN_CONTENT: &str = "the archive was not decoded to its end before the race, because no answer about its content is compared: the size of its content is not known";
+
 /// Why walks over names have no rate in bytes.
 const NO_BYTE_RATE: &str = "names are found, and no byte of a file is read";
 
@@ -594,6 +599,9 @@ fn reasons_for_null(
     explain(is_undecoded, &["bytes_ratio"], "nothing is decoded");
     let same = "nothing is decoded: the bytes that go in are those of the throughput";
     explain(is_undecoded, &["throughput_in_bytes_per_s"], same);
+    let is_size_unknown = target.is_some_and(|target| !it.trial.is_delivery_known(target));
+    let of_size = ["bytes_out", "bytes_ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s"];
+    explain(is_size_unknown, &of_size, UNKNOWN_CONTENT);
     let no_graph = "only a measured trial has one, with --flamegraph, where samples may be taken";
     explain(it.flame_graph.is_none(), &["flame_graph"], no_graph);
     explain(it.trace.is_none(), &["trace"], "only a measured trial has one, with --trace");
@@ -622,6 +630,7 @@ fn reasons_for_null(
         Work::Output | Work::Part if row.share_read.is_some_and(|share| share < 1.0) => {
             (PART_TOO_SMALL, &["bytes_in", "bytes_out"])
         }
+        Work::Output | Work::Part if is_size_unknown && row.share_read == Some(1.0) => (UNKNOWN_CONTENT, &[]),
         Work::Output | Work::Part => (UNPROVEN_BYTES, &["bytes_in", "bytes_out"]),
         Work::Names | Work::Stat => (NO_BYTE_RATE, &["bytes_in", "bytes_out"]),
         _ => ("a control, or a target of no known bytes", &[]),

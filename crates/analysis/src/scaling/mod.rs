@@ -192,7 +192,8 @@ pub struct Gain {
 
 /// The rate of a trial in bytes per second, by round.
 fn rates_by_round(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
-    let bytes = record.wholly_read_target(it).map_or(0, |facts| it.trial.bytes_out(facts));
+    let target = record.wholly_read_target(it).filter(|facts| it.trial.is_delivery_known(facts));
+    let bytes = target.map_or(0, |facts| it.trial.bytes_out(facts));
     let rates = median_walls_ns(it).into_iter().map(|(round, wall_ns)| (round, float(bytes) * 1e9 / wall_ns));
     rates.filter(|(_, rate)| *rate > 0.0).collect()
 }

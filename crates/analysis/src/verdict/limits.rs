@@ -135,6 +135,8 @@ fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         _ => trial.params.0.get("calls").copied(),
     };
     let bytes = match kind {
+        // The content was not decoded to its end, so its size is unknown.
+        LimitKind::Decoding if trial.decoded_format.is_some() && target.decoded.is_none() => return None,
         LimitKind::Decoding => target.bytes_out(trial.decoded_format),
         LimitKind::Loopback | LimitKind::Decryption => trial.params.0.get("span_bytes").copied()?,
         _ => size_bytes,

@@ -242,7 +242,9 @@ impl RankingContext<'_> {
             path,
             size,
             archive: decodes,
-            content_bytes: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
+            content_bytes: facts
+                .filter(|facts| decodes.is_none() || facts.decoded.is_some())
+                .map(|facts| Bytes(facts.bytes_out(decodes))),
             range: facts.and_then(|facts| facts.range),
             pieces: facts.and_then(|facts| Pieces::from_facts(facts, work)),
             readers_words: facts.and_then(condition::readers_words),

@@ -376,7 +376,9 @@ impl FirstReading<'_> {
                 true => self.deadline.for_optional_decoding(),
                 false => self.deadline.for_needed_decoding(),
             };
-            let unreadable_reason = target.decode_once(expected, archive, &deadline, self.recorder).err();
+            let decoded =
+                target.decode_once(expected, archive, self.uncompared_time, &deadline, self.recorder);
+            let unreadable_reason = decoded.err();
             let is_text = unreadable_reason.is_some() || expected.is_text();
             planning.add_content(target, archive, is_text, unreadable_reason);
         }

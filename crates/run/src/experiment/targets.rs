@@ -15,7 +15,7 @@ use readlab_corpus::tree_truth::truth_of_files;
 use readlab_measure::cache::EvictionScope;
 use readlab_measure::target::{CacheControl, MeasuredTarget};
 use readlab_model::target::{DecodedContent, ServerOptions, Targets};
-use readlab_model::trial::Transport;
+use readlab_model::trial::{Answer, Transport};
 use readlab_protocol::Archive;
 use readlab_roster::server::Server;
 use readlab_system::filesystem;
@@ -32,6 +32,10 @@ use std::time::{Duration, Instant};
 /// The caution about a file of which only the beginning was read.
 const NOT_READ_TO_END: &str = "Only its beginning was read before the race, because no answer about its bytes is \
                                compared: its digest and the right answers are not known.";
+
+/// The caution about an archive of which only the beginning was decoded.
+const NOT_DECODED_TO_END: &str = "Only its beginning was decoded before the race, because no answer about its content is \
+                                  compared: the size of its content, and so a rate of it, is not known.";
 
 /// A target with control over its page cache.
 #[derive(Debug)]
@@ -135,29 +139,44 @@ impl OpenTarget {
     }
 
     /// Decodes the user's own archive once for the expected answers; an error says why it cannot be
-    /// decoded.
+    /// decoded. If `uncompared_time` is given, the run compares nothing with the answers, and only the
+    /// size of the content is of use, for rates: the archive is decoded for at most this time.
     pub(super) fn decode_once(
         &mut self,
         expected: &mut ExpectedAnswers,
         archive: Archive,
+        uncompared_time: Option<Duration>,
         deadline: &Deadline,
         recorder: &Recorder,
     ) -> Result<(), String> {
+        let purpose = if uncompared_time.is_some() { "size of its content" } else { "right answer" };
         recorder
             .display()
-            .show_activity(&format!("decoding {} once for the right answer", self.target.facts.path));
+            .show_activity(&format!("decoding {} once for the {purpose}", self.target.facts.path));
+        let begun = Instant::now();
+        let is_enough = || uncompared_time.is_some_and(|time| begun.elapsed() >= time);
+        let check = |_: u64| match is_enough() {
+            true => Err(io::ErrorKind::TimedOut.into()),
+            false => deadline.check(),
+        };
         let facts = &self.target.facts;
         let path = self.target.file().expect("an archive behind a foreign server is never decoded");
         let dictionary = facts.dictionary.as_ref().map_or_else(|| Ok(Vec::new()), dictionary::read_unchanged);
         let content = dictionary.and_then(|dictionary| {
             let packed = PackedFile { path, archive, dictionary: &dictionary };
-            oracle::truth_of_content(&packed, &|_| deadline.check())
+            oracle::truth_of_content(&packed, &check)
         });
         match content {
             Ok(content) => {
                 self.target.facts.decoded = Some(decoded_facts(archive, &content));
                 self.target.facts.tar_files = content.tar_files;
                 expected.decoded_truth = Some(content);
+                Ok(())
+            }
+            Err(_) if deadline.timeout().is_none() && is_enough() => {
+                let unknown = Truth::new(Answer::default(), String::new(), begun.elapsed());
+                expected.decoded_truth = Some(Truth { is_whole: false, ..unknown });
+                self.target.facts.cautions.push(NOT_DECODED_TO_END.to_owned());
                 Ok(())
             }
             Err(cause) => {

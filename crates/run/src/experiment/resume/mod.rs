@@ -319,12 +319,22 @@ impl RepeatedReading<'_> {
         expected: &mut ExpectedAnswers,
     ) -> anyhow::Result<()> {
         let is_own = self.resume_plan.targets[index].archive.is_none();
-        let mut trials = self.resume_plan.trials.iter().filter(|trial| is_own && trial.target == index);
-        let Some(archive) = trials.find_map(|trial| trial.decoded_format) else { return Ok(()) };
+        let trials = || self.resume_plan.trials.iter().filter(move |trial| is_own && trial.target == index);
+        let Some(archive) = trials().find_map(|trial| trial.decoded_format) else { return Ok(()) };
         let before = &self.recorded_targets[index];
+        let proves_content = |trial: &Trial| !trial.is_control() && !trial.work.may_read_part();
+        let is_compared = before.decoded.is_some() || trials().any(proves_content);
+        let uncompared_time =
+            (!is_compared).then(|| self.deadline.uncompared_reading_time(self.recorded_targets.len()));
         let path = &before.path;
         target
-            .decode_once(expected, archive, &self.deadline.for_needed_decoding(), self.recorder)
+            .decode_once(
+                expected,
+                archive,
+                uncompared_time,
+                &self.deadline.for_needed_decoding(),
+                self.recorder,
+            )
             .map_err(|reason| anyhow!("{path}: {reason}"))?;
         let before = before.decoded.as_ref().map(|decoded| &decoded.digest);
         let now = expected.decoded_truth.as_ref().map(|content| &content.digest);
