@@ -6,6 +6,7 @@
 //! checked.
 
 use readlab_protocol::command_line::{commands, is_assignment};
+use readlab_protocol::quoting::quoted_chars;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -40,11 +41,17 @@ const PACKAGES: [(&str, &str); 24] = [
 ];
 
 /// Words at the begin of a command that are no program, or that a shell executes itself.
-const SHELL_WORDS: [&str; 34] = [
+const SHELL_WORDS: [&str; 46] = [
     "!", "{", "}", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
     "in", "function", ".", ":", "[", "alias", "break", "cd", "command", "echo", "eval", "exec", "exit",
-    "export", "read", "set", "test", "trap", "wait",
+    "export", "read", "set", "test", "trap", "wait", "continue", "getopts", "hash", "jobs", "local",
+    "readonly", "return", "shift", "type", "ulimit", "umask", "unset",
 ];
+
+/// Letters of the options of `xargs` whose value is the next word, and such long options.
+const XARGS_LETTERS: &str = "IJLRnPdEas";
+const XARGS_WORDS: [&str; 6] =
+    ["--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-procs", "--process-slot-var"];
 
 /// The reason why a command line cannot work here: a program that is not on the PATH, with a hint
 /// how to install it; `None` if all programs exist.
@@ -77,28 +84,58 @@ pub(crate) fn programs_of_script(script: &str) -> Vec<&str> {
     let commands = commands(script);
     let change = commands.iter().position(|command| changes_folder(command)).unwrap_or(commands.len());
     let is_known = |at: usize, name: &str| at < change || name.starts_with('/') || !name.contains('/');
-    let named = commands.iter().enumerate().flat_map(|(at, command)| {
+    let (mut named, mut start) = (Vec::new(), 0);
+    for (at, command) in commands.iter().enumerate() {
+        let before = &script[..start];
+        // A character of one byte ends each command.
+        start += command.len() + 1;
+        // What is behind a substitution is no program, and what is behind `;;` is a pattern.
+        if before.ends_with(')') || before.trim_end().ends_with(";;") {
+            continue;
+        }
         let names = [program_of_command(command), program_of_xargs(command)];
-        names.into_iter().flatten().filter(move |name| is_known(at, name))
-    });
-    named.collect()
+        named.extend(names.into_iter().flatten().filter(|name| is_known(at, name)));
+    }
+    named
 }
 
 fn changes_folder(command: &str) -> bool {
     command.split_whitespace().next().is_some_and(|word| ["cd", "pushd", "popd"].contains(&word))
 }
 
-/// The program that xargs starts: the first word that is no flag.
+/// The program that xargs starts: the first word that is no option and no value of one.
 fn program_of_xargs(command: &str) -> Option<&str> {
     program_of_command(command).filter(|name| *name == "xargs")?;
-    let (_, words) = command.split_once("xargs")?;
-    let at = words.split_whitespace().find(|word| !word.starts_with('-'))?;
-    program_of_command(at)
+    let (_, options) = command.split_once("xargs")?;
+    let mut words = written_words(options).into_iter();
+    while let Some(word) = words.next() {
+        let Some(letters) = word.strip_prefix('-') else { return program_of_command(word) };
+        let valued = letters.find(|c: char| XARGS_LETTERS.contains(c));
+        let ends_in_valued = !letters.starts_with('-') && valued.is_some_and(|at| at + 1 == letters.len());
+        if ends_in_valued || XARGS_WORDS.contains(&word) {
+            words.next();
+        }
+    }
+    None
+}
+
+/// The words of a command as they are written, with their quotes.
+fn written_words(command: &str) -> Vec<&str> {
+    let (mut words, mut begin) = (Vec::new(), None);
+    for it in quoted_chars(command) {
+        if it.is_outside() && it.c.is_whitespace() {
+            words.extend(begin.take().map(|begin: usize| &command[begin..it.at]));
+        } else {
+            begin.get_or_insert(it.at);
+        }
+    }
+    words.extend(begin.map(|begin| &command[begin..]));
+    words
 }
 
 /// The name of the program that a command starts; `None` if only the shell can resolve it.
 fn program_of_command(command: &str) -> Option<&str> {
-    let mut words = command.split_whitespace();
+    let mut words = written_words(command).into_iter();
     while let Some(word) = words.next() {
         let assigns = is_assignment(word);
         let redirects = word.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['<', '>']);
@@ -132,6 +169,11 @@ mod tests {
             ("xargs -0 cat < \"$1\" | wc -l", vec!["xargs", "cat", "wc"]),
             ("xargs < \"$1\"", vec!["xargs"]),
             ("for x in 1 2; do $x; done", vec![]),
+            ("xargs -0 -n 1 -rP 4 cat < \"$1\"", vec!["xargs", "cat"]),
+            ("xargs --max-procs 4 -I% cat % < \"$1\"", vec!["xargs", "cat"]),
+            ("OPTIONS='-a -b -c' ./own \"$1\"", vec!["./own"]),
+            ("ulimit -n 9; pigz -p $(nproc) -d -c \"$1\"", vec!["pigz", "nproc"]),
+            ("case $1 in a) cat \"$1\";; plain) wc;; esac | tr a b", vec!["tr"]),
             ("echo \\| wc; \"quoted\" x", vec![]),
             ("./a && cd base && ./b \"$1\" | /bin/wc | sort", vec!["./a", "/bin/wc", "sort"]),
         ] {
