@@ -6,7 +6,7 @@ use crate::home::{Home, ProgramOutput, READLAB, Words, set_mode};
 use crate::machine::{has_nobody, skip};
 use crate::repository;
 use std::fs;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{chown, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -158,6 +158,8 @@ fn a_command_that_writes_to_the_raced_file_is_not_run() {
     let home = Home::new();
     let text = "b\na\n";
     home.file("data", text);
+    home.file("tree/file", text);
+    symlink("data", home.at("latest")).unwrap();
     let why = "this writes to the raced file";
     for line in [
         "sort {} > {}",
@@ -182,10 +184,21 @@ fn a_command_that_writes_to_the_raced_file_is_not_run() {
     for option in HOOK_OPTIONS {
         race(&home, "data", &["-c", "wc -l", option, "touch {}"]).refuses(why);
         race(&home, "data", &["-c", "wc -l", option, "rm -f {}*"]).refuses(why);
+        for line in ["> data", "f=data; rm \"$f\"", "sh -c 'rm -f data'", "cp latest data"] {
+            race(&home, "data", &["-c", "wc -l", option, line]).refuses(why);
+        }
+        race(&home, "latest", &["-c", "wc -l", option, "truncate -s 0 latest"]).refuses(why);
+        race(&home, "tree", &["-c", "du -s", option, "rm -f tree/file"]).refuses(why);
     }
-    suite(&home, "'command/sort {} > {}'");
-    home.readlab("suite s.toml data").refuses(why);
-    assert_eq!(home.read("data"), text);
+    race(&home, "data", &["-c", "truncate -s 0 data; wc -l {}"]).refuses(why);
+    for trial in ["'command/sort {} > {}'", "'command/wc -l'\ncommand = { prepare = 'truncate -s 0 data' }"] {
+        suite(&home, trial);
+        home.readlab("suite s.toml data").refuses(why);
+    }
+    assert_eq!((home.read("data"), home.read("tree/file")), (text.to_owned(), text.to_owned()));
+    // The link is replaced, and not the file that it leads to.
+    race(&home, "data", &["-c", "wc -l", "--prepare", "ln -sf data latest", "--cleanup", "rm latest"])
+        .exits(0);
     // The output is a file beside the raced one.
     race(&home, "data", &["-c", "sort {} > {}.out; wc -l {}"]).exits(0);
 }
@@ -195,7 +208,8 @@ fn a_command_that_has_written_to_the_raced_file_is_named_at_the_end() {
     let home = Home::with_file("data", "b\na\n");
     home.program("writer", "#!/bin/sh\nwc -l < \"$1\"\nprintf c | dd of=\"$1\" conv=notrunc 2>/dev/null\n");
     // The new content has the same size and the same time.
-    for line in ["./writer {}", "./writer {}; touch -d 2001-01-01 ./data.x; touch -r ./data.x ./data"] {
+    home.program("resets", "#!/bin/sh\ntouch -d 2001-01-01 \"$1.x\"\ntouch -r \"$1.x\" \"$1\"\n");
+    for line in ["./writer {}", "./writer {}; ./resets data"] {
         let said = race(&home, "data", &["-c", line]);
         assert_ne!(said.code, Some(0), "{said}");
         let named = format!("seen after a reading by command/{}", line.trim_end_matches(" {}"));

@@ -392,6 +392,12 @@ pub fn completed(line: &str) -> Result<String, PlacingError> {
     Ok(format!("{} {PLACE}{comment}", command.trim_end()))
 }
 
+/// The name, without its folder, of the program that a command finally runs, after its wrappers.
+#[must_use]
+pub fn program_of(command: &str) -> String {
+    program_name(final_program(&words(command)).first()).to_owned()
+}
+
 /// Whether the line changes the folder in which names are looked up.
 fn changes_folder(line: &str) -> bool {
     let is_change =

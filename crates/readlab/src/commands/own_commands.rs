@@ -7,7 +7,6 @@ use readlab_model::trial::Work;
 use readlab_record::{Check, CommandRules};
 use readlab_run::experiment::command_parameters::{CommandParameter, expand_parameters};
 use readlab_run::experiment::options::OwnCommand;
-use readlab_run::experiment::template::check_command_line;
 use std::collections::BTreeSet;
 
 /// The value of `--check` for output that is a number.
@@ -71,9 +70,6 @@ impl CommandOptions {
         let check = self.value_of_check(work);
         ensure!(!check.trim().is_empty(), "--check is empty: count, same, none or a program");
         let check = output_check(check);
-        if let Check::Accepted { accepting_program: by } = &check {
-            check_command_line(by)?;
-        }
         let success = success_codes(&self.success);
         let mut commands = commands.to_vec();
         let count = commands.len();

@@ -1,8 +1,8 @@
 //! Turns the user's command lines into templates: the name of the target is replaced by `{}`.
 //!
 //! A command without `{}` gets the path appended if its program is known to read its last argument.
-//! A command that also named the file would then read it twice, so this is refused. The `command`
-//! contender handles everything else about command lines.
+//! A command that also named the file, or a file below a raced folder, would then read it twice, so
+//! this is refused. The `command` contender handles everything else about command lines.
 
 use super::options::{OwnCommand, SelectionOptions};
 use anyhow::{bail, ensure};
@@ -10,16 +10,23 @@ use readlab_model::trial::{COMMAND, TrialId};
 use readlab_protocol::command_line::{self, PLACE};
 use readlab_protocol::placing::{self, PlacingError};
 use readlab_protocol::quoting::quoted_chars;
-use readlab_record::{Check, CommandRules};
+use readlab_record::Check;
 use readlab_system::file_status::FileStatus;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::secret;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{self, Component, Path, PathBuf};
 
 /// Characters that end a word outside of quotes.
 const WORD_SEPARATORS: &str = " \t\n|&;<>()";
+
+/// Characters of a pattern for names.
+const PATTERN_CHARACTERS: [char; 3] = ['*', '?', '['];
+
+/// The shell variable that replaces the names of targets where a line is checked for writes. Unlike
+/// `{}`, it may also be within the script of a shell.
+const TARGET_VARIABLE: &str = "READLAB_TARGET";
 
 /// The options with `{}` in every command that names a target. A notice lists the commands that
 /// were changed.
@@ -77,38 +84,97 @@ fn set_command_to_match(commands: &mut [OwnCommand]) {
     }
 }
 
-/// Refuses a command or one of its hooks that must not be recorded or run.
+/// Refuses a command if its line, its check or one of its hooks must not be recorded or run.
 fn check_command(command: &OwnCommand, targets: &[PathBuf]) -> anyhow::Result<()> {
     ensure!(!command.line.trim().is_empty(), "-c is empty, and a command that reads {PLACE} is needed");
-    let names = || targets.iter().map(|target| target.as_os_str().to_owned()).collect::<Vec<_>>();
-    let CommandRules { setup, prepare_command: prepare, cleanup, .. } = &command.rules;
-    for line in [setup, prepare, cleanup].into_iter().flatten() {
-        check_command_line(line)?;
-        placing::check_names(line, names)?;
-        check_hook_writes(line, targets)?;
-    }
-    check_command_line(&command.line)?;
-    Ok(placing::check_names(&command.line, names)?)
+    command.shell_lines().try_for_each(|line| check_line(line, targets))
 }
 
-/// Refuses a hook that writes to a target. A hook names its target itself, because names in hooks
-/// are not replaced by `{}`.
-fn check_hook_writes(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
-    // `rm` and `mv` of a link do not change the file that the link leads to.
-    if file_names_in(line).iter().any(|name| name.is_symlink()) {
+/// Refuses a line that must not be recorded, or must not be run on these targets.
+pub(super) fn check_line(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
+    check_command_line(line)?;
+    placing::check_names(line, || targets.iter().map(|target| target.as_os_str().to_owned()).collect())?;
+    check_writes(line, targets)
+}
+
+/// Refuses a line that writes to a target which the line names itself. Such names are in hooks and
+/// checks, where they are not replaced by `{}`, and in commands that also have a `{}`.
+fn check_writes(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
+    let replaced = with_target_variable(line, targets);
+    if replaced == line {
         return Ok(());
     }
-    let template = command_template(line, targets).ok().flatten();
-    match template.map(|template| placing::check(&template)) {
-        Some(Err(PlacingError::Writes(_))) => Err(PlacingError::Writes(line.to_owned()).into()),
-        Some(Err(PlacingError::Split(_))) => Err(PlacingError::Split(line.to_owned()).into()),
+    let has_blank = |target: &PathBuf| {
+        path::absolute(target).is_ok_and(|path| path.to_string_lossy().contains(char::is_whitespace))
+    };
+    match placing::check(&format!("{TARGET_VARIABLE}={PLACE}; {replaced}")) {
+        Err(PlacingError::Writes(_)) => Err(PlacingError::Writes(line.to_owned()).into()),
+        // A shell splits the name at blanks alone.
+        Err(PlacingError::Split(_)) if targets.iter().any(has_blank) => {
+            Err(PlacingError::Split(line.to_owned()).into())
+        }
         _ => Ok(()),
     }
 }
 
+/// The line with a variable for each word that names a target, or files below it, also in scripts
+/// within quotes.
+fn with_target_variable(line: &str, targets: &[PathBuf]) -> String {
+    let is_in_target = |name: &Path| is_target(name, targets) || is_below_target(name, targets);
+    let is_named = |name: &Path| is_in_target(name) || folder_of_pattern(name).is_some_and(is_in_target);
+    let (mut replaced, mut end) = (String::new(), 0);
+    for range in argument_ranges(line) {
+        let word = &line[range.clone()];
+        let new = match name_offset(word, is_named) {
+            Some(_) if changes_link_alone(line, &range) => continue,
+            Some(named) => format!("{}\"${TARGET_VARIABLE}\"", &word[..named]),
+            None => {
+                let Some(script) = script_in(word) else { continue };
+                let inner = with_target_variable(&script, targets);
+                if inner == script {
+                    continue;
+                }
+                shell_words::quote(&inner).into_owned()
+            }
+        };
+        replaced += &line[end..range.start];
+        replaced += &new;
+        end = range.end;
+    }
+    replaced + &line[end..]
+}
+
+/// Whether the program of a word renames, replaces or removes the link that the word names, and
+/// does not change the file that the link leads to.
+fn changes_link_alone(line: &str, word: &Range<usize>) -> bool {
+    let name = PathBuf::from(without_quotes(&line[word.clone()]));
+    let before = command_line::commands(&line[..word.start]).pop().unwrap_or_default();
+    let is_redirected = before.trim_end().ends_with(['<', '>', '|', '&']);
+    if is_redirected || !name.is_symlink() {
+        return false;
+    }
+    let is_last =
+        || command_line::commands(&line[word.end..]).first().is_none_or(|rest| rest.trim().is_empty());
+    let is_long = |option: &str| option.starts_with("--no-");
+    let is_short = |option: &str| option.starts_with('-') && !option.starts_with("--");
+    let means_link = |option: &str| is_long(option) || is_short(option) && option.contains(['T', 'n', 't']);
+    match placing::program_of(before).as_str() {
+        "rm" | "unlink" => true,
+        // A file is moved into the folder to which a last operand leads.
+        "mv" | "ln" => !name.is_dir() || !is_last() || before.split_whitespace().any(means_link),
+        _ => false,
+    }
+}
+
+/// What is within the quotes of a word, if it may be a script.
+fn script_in(word: &str) -> Option<String> {
+    let plain = without_quotes(word);
+    (plain.len() < word.len() && plain.contains(|c: char| WORD_SEPARATORS.contains(c))).then_some(plain)
+}
+
 /// Refuses a line with a secret outside of a URL that is a target, and a line that would run the
 /// target.
-pub fn check_command_line(line: &str) -> anyhow::Result<()> {
+pub(super) fn check_command_line(line: &str) -> anyhow::Result<()> {
     let shown = secret::redact_command(line);
     ensure!(
         shown == line,
@@ -118,17 +184,21 @@ pub fn check_command_line(line: &str) -> anyhow::Result<()> {
 }
 
 /// The command with `{}` for each word that names a target; `None` if it already has a `{}` or
-/// names no target.
+/// names no target. A command that only names files below a target is refused, because the target
+/// would be appended.
 fn command_template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>> {
     if command.contains(PLACE) {
         return Ok(None);
     }
     let mut template = String::new();
     let mut end = 0;
-    // The first word is the program.
-    for range in word_ranges(command).into_iter().skip(1) {
+    let mut names_below = false;
+    for range in argument_ranges(command) {
         let word = &command[range.clone()];
-        let Some(named) = target_offset(word, targets) else { continue };
+        let Some(named) = name_offset(word, |name| is_target(name, targets)) else {
+            names_below |= name_offset(word, |name| is_below_target(name, targets)).is_some();
+            continue;
+        };
         template.push_str(&command[end..range.start + named]);
         template.push_str(PLACE);
         end = range.end;
@@ -143,22 +213,58 @@ fn command_template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option
                 secret::redact_command(&display_path(target))
             )
         }
+        None if names_below => Err(PlacingError::NoPlace(secret::redact_command(command)).into()),
         None => Ok(None),
     }
 }
 
-/// The words of a command that may name files.
+/// The words of a command that may name files, also in scripts within quotes.
 pub fn file_names_in(command: &str) -> Vec<PathBuf> {
-    let words = word_ranges(command).into_iter().skip(1).map(|range| &command[range]);
-    words.flat_map(|word| name_offsets(word).map(|at| without_quotes(&word[at..]).into())).collect()
+    let words = argument_ranges(command).into_iter().map(|range| &command[range]);
+    let names = |word: &str| -> Vec<PathBuf> {
+        let own = name_offsets(word).map(|at| PathBuf::from(without_quotes(&word[at..])));
+        own.chain(script_in(word).into_iter().flat_map(|script| file_names_in(&script))).collect()
+    };
+    words.flat_map(names).collect()
 }
 
-/// The offset in a word at which the name of a target begins; `None` if the word names no target.
-fn target_offset(word: &str, targets: &[PathBuf]) -> Option<usize> {
-    name_offsets(word).find(|&at| {
-        let plain = without_quotes(&word[at..]);
-        targets.iter().any(|target| is_same_file(Path::new(&plain), target))
-    })
+/// The ranges of a command's words without the program, which is the first word unless that is an
+/// assignment or the file of a redirection.
+fn argument_ranges(command: &str) -> Vec<Range<usize>> {
+    let mut ranges = word_ranges(command);
+    let is_program = |first: &Range<usize>| {
+        !command_line::is_assignment(&command[first.clone()]) && !command[..first.start].contains(['<', '>'])
+    };
+    let programs = usize::from(ranges.first().is_some_and(is_program));
+    ranges.split_off(programs)
+}
+
+/// The offset in a word at which a name begins for which the test holds.
+fn name_offset(word: &str, is_named: impl Fn(&Path) -> bool) -> Option<usize> {
+    name_offsets(word).find(|&at| is_named(Path::new(&without_quotes(&word[at..]))))
+}
+
+fn is_target(name: &Path, targets: &[PathBuf]) -> bool {
+    targets.iter().any(|target| is_same_file(name, target))
+}
+
+/// Whether a name is that of an existing file or folder below a target. Devices such as /dev/null
+/// do not count, because a command may write to them.
+fn is_below_target(name: &Path, targets: &[PathBuf]) -> bool {
+    let Ok(path) = path::absolute(name) else { return false };
+    let is_above = |folder: &&Path| {
+        let goes_up = |rest: &Path| rest.components().any(|part| part == Component::ParentDir);
+        path.strip_prefix(folder).is_ok_and(|rest| !goes_up(rest))
+    };
+    path.metadata().is_ok_and(|facts| facts.is_file() || facts.is_dir())
+        && path.ancestors().skip(1).filter(is_above).any(|folder| is_target(folder, targets))
+}
+
+/// The folder in which a pattern for names begins to match; `None` if the pattern does not name it.
+fn folder_of_pattern(name: &Path) -> Option<&Path> {
+    let name = name.to_str()?;
+    let (folder, _) = name[..name.find(PATTERN_CHARACTERS)?].rsplit_once('/')?;
+    Some(Path::new(folder))
 }
 
 /// Offsets in a word at which a name may begin: its first character, and after a `=` as in
@@ -210,6 +316,7 @@ fn without_quotes(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_record::CommandRules;
     use std::fs;
 
     #[test]
@@ -337,6 +444,101 @@ mod tests {
         for line in [format!("cat '{file}'"), format!("sort '{file}' > x"), format!("rm -f '{link}'")] {
             around(&line).unwrap();
         }
+    }
+
+    /// Whether the line is refused as one that writes to a target.
+    fn is_write(line: &str, targets: &[PathBuf]) -> bool {
+        let checked = check_writes(line, targets);
+        checked
+            .is_err_and(|error| matches!(error.downcast_ref::<PlacingError>(), Some(PlacingError::Writes(_))))
+    }
+
+    #[test]
+    fn a_name_is_found_in_each_position_where_a_line_may_write_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (file, link, other) = (at("f.log"), at("latest"), at("other"));
+        fs::write(&file, "a\n").unwrap();
+        fs::write(&other, "a\n").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let targets = [PathBuf::from(&file)];
+        for line in [
+            format!("> {file}"),
+            format!(">> {link}"),
+            format!("f={file}; rm \"$f\""),
+            format!("f=$(realpath {file}); rm \"$f\""),
+            format!("truncate -s 0 {link}"),
+            format!("rm -f {other} > {link}"),
+            format!("cp {link} {file}"),
+            format!("sort -o {file} {file} 2>/dev/stderr"),
+            format!("sh -c 'rm -f {file}'"),
+            format!("sh -c \"rm -f {file}\""),
+            format!("bash -c 'sh -c \"rm -f {file}\"'"),
+            format!("wc -l {{}}; truncate -s 0 {file}"),
+            format!("tee {file}"),
+        ] {
+            assert!(is_write(&line, &targets), "{line}");
+        }
+        for line in [
+            format!("rm -f {link}"),
+            format!("sudo rm {link}"),
+            format!("unlink {link}; ln -s {file} {link}"),
+            format!("ln -sf {other} {link}"),
+            format!("mv {other} {link}"),
+            format!("mv {link} {other}"),
+            format!("sh -c 'rm -f {link}; wc -l {file}'"),
+            format!("sh -c 'wc -l {file}'"),
+            format!("f={file}; rm -f \"$f\".idx"),
+            format!("f={file}; rm -f $f.idx"),
+            format!("echo 'rm {file}'"),
+            format!("cp {file} {other}"),
+            format!("< {file} wc -l"),
+        ] {
+            assert!(check_writes(&line, &targets).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_file_below_a_raced_folder_is_not_written_to_and_does_not_get_the_folder_appended() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        fs::create_dir_all(at("d/sub")).unwrap();
+        for file in ["d/sub/a", "beside"] {
+            fs::write(at(file), "a\n").unwrap();
+        }
+        std::os::unix::fs::symlink(at("d"), at("link")).unwrap();
+        let (tree, beside, link) = (at("d"), at("beside"), at("link"));
+        let targets = [PathBuf::from(&tree)];
+        for line in [
+            format!("rm -f {tree}/sub/a"),
+            format!("rm -f {tree}/sub/*"),
+            format!("rm -f {link}/*"),
+            format!("mv {beside} {link}"),
+            format!("ln -s {beside} {link}"),
+        ] {
+            assert!(is_write(&line, &targets), "{line}");
+        }
+        for line in [
+            format!("cat {tree}/sub/a"),
+            format!("rm -f {tree}/../beside"),
+            format!("mv {link} {beside}"),
+            format!("ln -sfn {beside} {link}"),
+            format!("rm {link}"),
+        ] {
+            assert!(check_writes(&line, &targets).is_ok(), "{line}");
+        }
+        for line in [format!("du -s {tree}/sub"), format!("grep -rc x {link}/sub")] {
+            let said = command_template(&line, &targets).unwrap_err().to_string();
+            assert!(said.contains("write {} where the path belongs"), "{said}");
+        }
+        for (line, template) in [
+            (format!("du -s {tree} {tree}/sub"), Some("du -s {} ".to_owned() + &tree + "/sub")),
+            (format!("grep -rcf {beside}"), None),
+            (format!("grep -rc {tree}/absent"), None),
+        ] {
+            assert_eq!(command_template(&line, &targets).unwrap(), template, "{line}");
+        }
+        assert!(check_writes("find {} > /dev/null", &["/".into()]).is_ok());
     }
 
     #[test]

@@ -9,7 +9,6 @@ use super::together::ReaderGroup;
 use super::{rules, template};
 use crate::experiment::candidates::CandidateSearch;
 use crate::experiment::planner::{PlanError, ReadableTarget, ReadableTargets, TrialSelection};
-use crate::experiment::template::check_command_line;
 use anyhow::bail;
 use readlab_catalog::language::LanguageChoice;
 use readlab_catalog::roster::Roster;
@@ -71,7 +70,8 @@ impl RunConfig {
         let own = selection.commands.iter().map(OwnCommand::trial_name);
         let known: Vec<_> =
             own.chain(entries.iter().map(|it| it.trial.clone())).map(|name| id(&name)).collect();
-        check_commands(&entries, reference.iter().filter(|name| !known.contains(&id(name))))?;
+        let other_reference = reference.iter().filter(|name| !known.contains(&id(name)));
+        check_commands(&entries, other_reference, &user.targets)?;
         if let Some(file) = suite.own_file.as_deref()
             && entries.iter().any(|entry| is_command(&entry.trial))
         {
@@ -252,21 +252,22 @@ fn is_command(trial: &str) -> bool {
     trial.strip_prefix(COMMAND).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Refuses commands of a suite, or a command as the reference, that contain a secret or would start
-/// readlab, and duplicates.
+/// Refuses commands of a suite, or a command as the reference, that must not be recorded or run,
+/// and duplicates.
 fn check_commands<'a>(
     entries: &'a [SuiteEntry],
     reference: impl Iterator<Item = &'a String>,
+    targets: &[PathBuf],
 ) -> anyhow::Result<()> {
     let commands: Vec<&SuiteEntry> = entries.iter().filter(|entry| is_command(&entry.trial)).collect();
     for name in commands.iter().map(|entry| &entry.trial).chain(reference.filter(|name| is_command(name))) {
         let line = &name[COMMAND.len() + 1..];
-        check_command_line(line)?;
+        template::check_line(line, targets)?;
         placing::completed(line)?;
     }
     for entry in &commands {
         let own = OwnCommand { rules: entry.command.clone(), ..OwnCommand::without_rules("") };
-        own.shell_lines().try_for_each(|line| check_command_line(line))?;
+        own.shell_lines().try_for_each(|line| template::check_line(line, targets))?;
     }
     let is_one = |one: &SuiteEntry, other: &SuiteEntry| {
         let same = one.trial.parse::<TrialId>().ok() == other.trial.parse().ok();
