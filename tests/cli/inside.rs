@@ -230,8 +230,8 @@ mod ring2 {
         let victim = home.file("victim", "precious");
         home.file("count.js", COUNT_IN_NODE);
         let planted = PlantedLinks::at(&victim);
-        let json =
-            inspected_race(&home, &format!("--method node/readFile* -c 'node count.js {{}}' {INSPECTION}"));
+        let commands = "-c 'node count.js {}' -c 'timeout 60 node count.js {}'";
+        let json = inspected_race(&home, &format!("--method node/readFile* {commands} {INSPECTION}"));
         drop(planted);
         assert_eq!(home.read("victim"), "precious", "{json}");
         if profile::can_sample().is_err() {

@@ -17,13 +17,17 @@ use readlab_protocol::{
 };
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, pidfd_open, waitid};
-use std::ffi::{CStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Instant;
+
+/// Runtimes, besides those of Python, that write the names of their functions because of variables.
+const NAMING_RUNTIMES: [&str; 3] = ["java", "node", "nodejs"];
 
 /// Length limit for the name of a file that a command makes before it runs.
 const NAME_BYTES: usize = 256;
@@ -118,24 +122,30 @@ fn command(words: &[OsString], secrets: &Secrets) -> Command {
 }
 
 /// Prepares a command whose functions must be named. The child makes the file to which its runtime
-/// writes their names, and gets the variables that make it write. A program that a shell starts
-/// makes no file, and gets no variables.
+/// writes their names, and gets the variables that make it write. Any other program gets no
+/// variables, because a runtime that it starts would write to a file that nobody made first.
 fn with_map(command: &mut Command, words: &[OsString]) {
     let Some(before) = std::env::var_os(MAP_VARIABLE) else { return };
     command.env_remove(MAP_VARIABLE);
-    let is_alone = words.first().is_none_or(|program| program != "sh");
+    let is_runtime = words.first().is_some_and(|program| is_naming_runtime(program));
     for (name, value) in std::env::vars_os() {
         let plain = name.to_str().and_then(|name| name.strip_prefix(MAP_VARIABLE_PREFIX));
         if let Some(plain) = plain {
             command.env_remove(&name);
-            if is_alone {
+            if is_runtime {
                 command.env(plain, value);
             }
         }
     }
-    if is_alone {
+    if is_runtime {
         create_map_first(command, before);
     }
+}
+
+/// Whether a program writes the names of its functions itself.
+fn is_naming_runtime(program: &OsStr) -> bool {
+    let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    NAMING_RUNTIMES.contains(&name) || name.starts_with("python")
 }
 
 /// Makes the child create a file with its process number in the name. If something exists at this
@@ -212,7 +222,6 @@ fn reap(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
 mod tests {
     use super::*;
     use readlab_protocol::remote::SECRET_VARIABLES;
-    use std::ffi::OsStr;
 
     fn words(text: &str) -> Vec<OsString> {
         text.split(' ').map(OsString::from).collect()
@@ -253,6 +262,17 @@ mod tests {
         assert_eq!(left, [false, true], "one with names is read by the lab");
         create_map_first(&mut command, "/no/such/folder/".into());
         assert!(command.spawn().is_err(), "without it the program does not run");
+    }
+
+    #[test]
+    fn only_a_runtime_that_is_the_program_itself_gets_the_variables_for_names() {
+        let is_named = |program: &str| is_naming_runtime(OsStr::new(program));
+        for program in ["node", "/usr/bin/node", "nodejs", "./jdk/bin/java", "python", "python3.12"] {
+            assert!(is_named(program), "{program}");
+        }
+        for program in ["sh", "/bin/sh", "bash", "timeout", "strace", "env", "./node.sh", "wc", "", "/"] {
+            assert!(!is_named(program), "{program}");
+        }
     }
 
     #[test]
