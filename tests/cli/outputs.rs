@@ -75,7 +75,7 @@ fn no_output_of_a_race_replaces_a_file_that_it_reads() {
 #[test]
 fn two_outputs_or_two_runs_never_share_a_path() {
     let home = home();
-    for (first, second) in [("out", "./tree/../out"), ("-", "-")] {
+    for (first, second) in [("out", "./tree/../out"), ("-", "-"), ("-", "/dev/stdout")] {
         let both = format!("race f.txt --export-json {first} --export-csv {second}");
         assert_refused(&home, &both, "both --export-json and --export-csv write there");
     }
@@ -118,8 +118,23 @@ fn no_export_takes_the_place_of_a_file_to_which_a_stream_goes() {
     compare.args(["compare", "published:newlines", "--export-json", "c.json"]).stdout(out);
     ProgramOutput::by(&mut compare).exits(2).tells("c.json: both standard output and --export-json write");
     // An export on standard output goes to the file alone.
-    let said = run_with_stream_appended_to(&home, 1, "out", "race f.txt --runs 2 --export-json -").exits(0);
-    assert!(home.read("out").starts_with('{'), "{said}");
+    for path in ["-", "/dev/stdout"] {
+        let words = format!("race f.txt --runs 2 --export-json {path}");
+        let said = run_with_stream_appended_to(&home, 1, "out", &words).exits(0);
+        assert!(home.read("out").starts_with('{'), "{said}");
+        fs::remove_file(home.at("out")).unwrap();
+    }
+}
+
+#[test]
+fn no_table_is_printed_where_an_export_has_the_path_of_standard_output() {
+    let home = home();
+    home.race("f.txt", format!("{WARM_READ} --output run --quiet")).exits(0);
+    for path in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        home.race("f.txt", format!("{WARM_READ} --runs 2 --export-json {path}")).exits(0).json();
+        let compared = home.readlab(format!("compare run run --export-json {path}")).exits(0);
+        assert!(compared.out.starts_with('{'), "{compared}");
+    }
 }
 
 #[test]

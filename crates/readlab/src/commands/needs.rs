@@ -3,7 +3,7 @@
 
 use super::given::GivenOptions;
 use anyhow::bail;
-use readlab_system::folder::output_file::STANDARD_OUTPUT;
+use readlab_system::folder::output_file::is_standard_output;
 use readlab_targets::target::s3;
 use readlab_targets::target::source::is_remote;
 use readlab_targets::target::url::Url;
@@ -243,9 +243,11 @@ impl RequestedRun {
     }
 
     fn exports_to_standard_output(given: &GivenOptions) -> bool {
-        ["export_json", "export_csv", "export_markdown"]
-            .into_iter()
-            .any(|option| given.is_given(option) && given.first_word(option) == Some(STANDARD_OUTPUT))
+        let mut options = ["export_json", "export_csv", "export_markdown"].into_iter();
+        options.any(|option| {
+            let file = given.first_word(option).filter(|_| given.is_given(option));
+            file.is_some_and(|file| is_standard_output(Path::new(file)))
+        })
     }
 }
 

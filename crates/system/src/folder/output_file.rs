@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 
 pub const STANDARD_OUTPUT: &str = "-";
 
+/// Paths of a process's own descriptors, and of the folders of such paths.
+const DESCRIPTOR_PATHS: [&str; 3] = ["/dev/stdout", "/dev/fd", "/proc"];
+
 /// The permissions of a new file, before the user's umask.
 const NEW_FILE_MODE: u32 = 0o666;
 
@@ -115,6 +118,18 @@ pub fn standard_stream_files() -> Vec<PathBuf> {
     files.filter_map(|file| descriptor::path_of(&file)).collect()
 }
 
+/// Whether what is written to this path goes to standard output: by `-`, by the path of the
+/// descriptor, or because it is the same stream. The name of a regular file to which the shell
+/// sends standard output does not count, because an output replaces such a file.
+pub fn is_standard_output(file: &Path) -> bool {
+    let is_descriptor = || DESCRIPTOR_PATHS.iter().any(|path| file.starts_with(path));
+    let is_its_stream = || {
+        let id = fs::metadata(file).ok().map(|facts| FileId::of_metadata(&facts));
+        id.is_some() && id == id_of_stream(io::stdout())
+    };
+    file == Path::new(STANDARD_OUTPUT) || (is_descriptor() || is_stream(file)) && is_its_stream()
+}
+
 /// Rejects, before the measurement, outputs that cannot be written, and a standard stream that is
 /// also an input.
 pub fn check(outputs: &[OutputFile], inputs: &InputFiles) -> Result<(), OutputError> {
@@ -150,7 +165,7 @@ impl<'a> OutputFile<'a> {
     }
 
     pub fn is_standard_output(&self) -> bool {
-        self.file == Path::new(STANDARD_OUTPUT)
+        is_standard_output(self.file)
     }
 
     /// True if the file is an earlier output, which this output replaces.
@@ -277,7 +292,7 @@ impl<'a> OutputFile<'a> {
     /// Where the output goes; `None` for the path of a character device, which several outputs may
     /// share. Only one output may go to standard output, even if that is a terminal.
     fn destination(&self) -> io::Result<Option<Destination>> {
-        if self.is_standard_output() {
+        if self.file == Path::new(STANDARD_OUTPUT) {
             return Ok(id_of_stream(io::stdout()).map(Destination::File));
         }
         if let Ok(facts) = fs::metadata(self.file) {
@@ -473,6 +488,8 @@ mod tests {
         assert!(matches!(check(&[output(&file), output(&same)], &none), Err(OutputError::NamedTwice { .. })));
         let dash = Path::new(STANDARD_OUTPUT);
         assert!(matches!(check(&[output(dash), output(dash)], &none), Err(OutputError::NamedTwice { .. })));
+        let descriptor = Path::new("/dev/fd/1");
+        assert!(is_standard_output(descriptor) && !is_standard_output(&file) && !is_standard_output(&other));
         let null = Path::new("/dev/null");
         assert!(check(&[output(null), output(null)], &none).is_ok());
         write(null, &none).unwrap();
