@@ -179,13 +179,14 @@ impl History {
     }
 
     /// The runs and names that these names mean. A run that several names mean is listed once. A run
-    /// that a lab is writing is an error.
+    /// that a lab is writing, or that has a file of the user's, is an error.
     pub fn all_removable(&self, names: &[String]) -> Result<Vec<RemovableItem>, HistoryError> {
         let mut all = Vec::new();
         for name in names {
             let what = self.removable_item(name)?;
             if let RemovableItem::Run(folder) = &what {
                 open_locked_record(folder)?;
+                own_files(folder)?;
             }
             if !all.contains(&what) {
                 all.push(what);
@@ -231,7 +232,7 @@ impl History {
         // NFS keeps a file in its folder, under another name, until it is closed.
         drop(record);
         for folder in folders.iter().chain([&folder]) {
-            fs::remove_dir(folder).map_err(HistoryError::io(folder))?;
+            remove_folder(folder).map_err(HistoryError::io(folder))?;
         }
         Ok(RemovedItem::Run(folder))
     }
@@ -341,6 +342,16 @@ fn own_files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), HistoryError
     }
     let folders = if graphs.is_dir() { vec![graphs] } else { Vec::new() };
     Ok((pictures.into_iter().chain(own.into_iter().rev()).collect(), folders))
+}
+
+/// Removes an empty folder. Of a folder that the user moved, the name is a link to it, and both are
+/// removed.
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    if !folder.is_symlink() {
+        return fs::remove_dir(folder);
+    }
+    fs::remove_dir(folder.canonicalize()?)?;
+    fs::remove_file(folder)
 }
 
 #[cfg(test)]
@@ -482,6 +493,31 @@ mod tests {
         }
         assert_eq!(entries_of(&two).unwrap().len(), 3);
         assert_eq!(entries_of(&two.join(FLAME_GRAPHS)).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn no_run_is_removed_if_another_of_them_has_a_file_of_the_user() {
+        let (_home, history) = history(&["one", "two"]);
+        let notes = history.runs_folder.join("two/notes.txt");
+        fs::write(&notes, "mine").unwrap();
+        let named = history.all_removable(&["one", "two"].map(str::to_owned));
+        assert!(matches!(named, Err(HistoryError::ForeignFile(path)) if path == notes));
+    }
+
+    #[test]
+    fn a_run_that_the_user_moved_is_removed_with_the_links_to_its_folders() {
+        let (home, history) = history(&["one", "two"]);
+        for (run, moved) in [("one", "one"), ("two", "two/flamegraphs")] {
+            let graphs = history.runs_folder.join(run).join(FLAME_GRAPHS);
+            fs::create_dir(&graphs).unwrap();
+            fs::write(graphs.join("x.svg"), markup::picture(markup::element("svg"))).unwrap();
+            let (place, link) = (home.path().join("moved"), history.runs_folder.join(moved));
+            fs::rename(&link, &place).unwrap();
+            std::os::unix::fs::symlink(&place, &link).unwrap();
+            history.remove(history.removable_item(run).unwrap()).unwrap();
+            assert!(!place.exists() && !link.is_symlink(), "{run}");
+        }
+        assert_eq!(entries_of(&history.runs_folder).unwrap(), <[PathBuf; 0]>::default());
     }
 
     #[test]
