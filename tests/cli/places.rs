@@ -56,6 +56,21 @@ fn every_block_is_proven_every_read_is_timed_and_the_state_is_that_of_the_whole_
 }
 
 #[test]
+fn a_parameter_that_no_method_takes_is_refused() {
+    let home = home();
+    for (words, why) in [
+        ("--method rust/places-ahead/scalar --param threads=3", "no method that is raced has threads to set"),
+        ("--method rust/places-pread --param depth=3", "no method that is raced has depth to set"),
+        (
+            "--method rust/places-ahead/scalar --param depth=5000",
+            "the methods that are raced take depth of 1 to",
+        ),
+    ] {
+        home.race("blocks", format!("--pattern random --state warm {words}")).refuses(why);
+    }
+}
+
+#[test]
 fn a_target_without_places_is_refused_before_anything_is_read() {
     let home = home();
     home.file("small", "x".repeat(4095));

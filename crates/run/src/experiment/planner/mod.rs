@@ -346,17 +346,24 @@ impl Planner<'_> {
         Ok(kept)
     }
 
-    /// Whether a setting for every method applies to a planned trial that is no control. `--depth`
-    /// sets both `depth` and `threads`, and a method that reads places has only one of the two; so
-    /// both count as applied if places are read.
+    /// Whether a setting for every method applies to a planned trial that is no control.
     fn param_has_effect(&self, name: &str, value: u64) -> bool {
-        let mut planned_methods = self.planned_methods();
-        let is_of_places = self.planned_methods().any(|it| it.resolved_method.method.reads == Reads::Places);
-        let is_it = |(own, set): (&String, &u64)| {
-            Params::short_name(own) == Params::short_name(name) && *set == value
-        };
-        is_of_places && ["depth", "threads"].contains(&name)
-            || planned_methods.any(|it| it.trial.params.0.iter().any(is_it))
+        let names = self.names_of_setting(name, value);
+        let is_it = |(own, set): (&String, &u64)| names.contains(&Params::short_name(own)) && *set == value;
+        self.planned_methods().any(|it| it.trial.params.0.iter().any(is_it))
+    }
+
+    /// The parameters of which a method has one if it takes a setting. `--depth` sets both `depth`
+    /// and `threads`, and a method that reads places has only one of the two.
+    fn names_of_setting<'a>(&self, name: &'a str, value: u64) -> Vec<&'a str> {
+        const DEPTH_NAMES: [&str; 2] = ["depth", "threads"];
+        let set = |name: &&str| self.selection.params.0.get(*name) == Some(&value);
+        let reads_places = self.planned_methods().any(|it| it.resolved_method.method.reads == Reads::Places);
+        if reads_places && DEPTH_NAMES.contains(&name) && DEPTH_NAMES.iter().all(set) {
+            DEPTH_NAMES.to_vec()
+        } else {
+            vec![Params::short_name(name)]
+        }
     }
 
     fn planned_methods(&self) -> impl Iterator<Item = &PlannedTrial> {
@@ -367,8 +374,9 @@ impl Planner<'_> {
     /// methods take, or each trial has its own value.
     fn param_error(&self, name: &str, value: u64) -> PlanError {
         let all = self.planned_methods().flat_map(|it| &it.resolved_method.method.params);
+        let names = self.names_of_setting(name, value);
         let ranges: BTreeSet<(u64, u64)> = all
-            .filter(|param| Params::short_name(&param.name) == Params::short_name(name))
+            .filter(|param| names.contains(&Params::short_name(&param.name)))
             .map(|param| (param.min, param.max))
             .collect();
         let is_of_bytes = name.ends_with("_bytes");
