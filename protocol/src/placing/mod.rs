@@ -333,7 +333,7 @@ pub enum PlacingError {
     HereDocument(String),
     /// `perl` opens a name by its old rules, which run a name that ends in `|`.
     #[error(
-        "'{0}': perl with -n, -p or <> runs a name that ends in |, and writes to one that begins with >, as '{1}' does; let the shell open the file: perl -ne '…' < {{}}"
+        "'{0}': perl with -n, -p, <>, <ARGV> or an open without a mode runs a name that ends in |, and writes to one that begins with >, as '{1}' does; let the shell open the file: perl -ne '…' < {{}}"
     )]
     PerlOpen(String, String),
     /// The path would be the program.
@@ -861,7 +861,7 @@ impl Command<'_> {
             letters.chars().take_while(|&c| !"eEIMmiFxDCV-".contains(c)).any(|c| c == 'n' || c == 'p')
         };
         let mut texts = source.texts.iter().filter_map(|&at| words.get(at));
-        let opens_names = words.iter().any(loops) || texts.any(|text| text.contains("<>"));
+        let opens_names = words.iter().any(loops) || texts.any(|text| opens_by_old_rules(text));
         if opens_names && words[1..].iter().any(|word| names_path(word)) {
             return Err(PlacingError::PerlOpen(self.scope.line.to_owned(), name.to_owned()));
         }
@@ -899,6 +899,28 @@ impl Command<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the text of a program for `perl` may open a name by the old rules: as an argument with
+/// `<>` or the handle `ARGV`, or by an `open` that has no mode before the name.
+fn opens_by_old_rules(text: &str) -> bool {
+    let has_no_mode = |(at, _): (usize, &str)| {
+        let (before, after) = (&text[..at], &text[at + "open".len()..]);
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        if before.ends_with(|c: char| is_name(c) || "$@%&".contains(c)) || after.starts_with(is_name) {
+            return false;
+        }
+        let second = after.split_once(',').map(|(_, second)| second.trim_start()).unwrap_or_default();
+        !second.strip_prefix(['"', '\'']).is_some_and(|mode| mode.starts_with(['<', '>', '+', '|', '-']))
+    };
+    let is_handle = |(at, _): (usize, &str)| {
+        !text[..at].ends_with(|c: char| {
+            c.is_alphanumeric() || "_$@#%{".contains(c) || [EXPANSION, QUOTED_EXPANSION].contains(&c)
+        })
+    };
+    text.contains("<>")
+        || text.match_indices("ARGV").any(is_handle)
+        || text.match_indices("open").any(has_no_mode)
 }
 
 impl Interpreter {
@@ -1764,6 +1786,11 @@ mod tests {
             "sh -c 'perl -ne 1 \"$1\"' sh {}",
             "xargs -0 perl -ne 1 < {list}",
             "find {} -exec perl -ne 1 \\{\\} +",
+            "perl -e 'open(F,$ARGV[0]); 1 while <F>; print $.' {}",
+            "perl -e 'open my $f, shift; print while <$f>' {}",
+            "perl -e 'open F, \"$ARGV[0]\" or die' {}",
+            "perl -e 'while(<ARGV>){$n++} print $n' {}",
+            "perl -e 'print readline ARGV' {}",
         ] {
             for name in ["x;touch PWNED|", " |touch PWNED", ">x", "a|\n"] {
                 let refused = matches!(checked(line, name), Err(PlacingError::PerlOpen(..)));
@@ -1771,7 +1798,13 @@ mod tests {
             }
             assert_eq!(checked(line, "/folder/a|b > c"), Ok(()), "{line}");
         }
-        for line in ["perl -ne 1 < {}", "perl -e 'open F, \"<\", shift' {}", "grep -c perl {}"] {
+        for line in [
+            "perl -ne 1 < {}",
+            "perl -e 'open F, \"<\", shift' {}",
+            "perl -e 'open(my $f, \"<:raw\", $ARGV[0])' {}",
+            "perl -e 'sysopen F, $ARGV[0], 0; opendir D, \"x\"; print scalar @ARGV' {}",
+            "grep -c perl {}",
+        ] {
             assert_eq!(checked(line, "x;touch PWNED|"), Ok(()), "{line}");
         }
     }
