@@ -63,7 +63,8 @@ fn the_name_of_a_file_is_code_in_no_command_and_a_quoted_placeholder_works() {
     home.file("my", "keep\n");
     let said = race(&home, "my data", &["-c", "wc -l", "--prepare", "rm -f \"{}.tmp\""]).exits(0);
     assert!(home.at("my").exists(), "{said}");
-    for line in ["rm -f $1.tmp", "f={}; rm -f $f.tmp", "sh -c 'rm -f $1.tmp' sh {}"] {
+    let by_parameter = ["rm -f $1.tmp", "f={}; rm -f $f.tmp", "sh -c 'rm -f $1.tmp' sh {}"];
+    for line in by_parameter.into_iter().chain(["rm -f $(basename {}).tmp", "rm -rf `dirname {}`/cache"]) {
         race(&home, "my data", &["-c", "wc -l", "--prepare", line])
             .refuses("splits the file's name at blanks");
     }

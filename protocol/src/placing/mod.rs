@@ -529,6 +529,12 @@ impl<'a> Scope<'a> {
             }
         }
         let inner = self.inner(variables, self.is_script);
+        // What a substitution prints is in the command around it.
+        let (with_outputs, substituted) = output::with_outputs(code);
+        substituted.iter().try_for_each(|text| inner.check(text))?;
+        if !substituted.is_empty() {
+            inner.check(&with_outputs)?;
+        }
         parameters::quoted_substitutions(code).into_iter().try_for_each(|text| inner.check(text))
     }
 
@@ -1395,6 +1401,20 @@ mod tests {
             "n=$(grep -c x {}); touch made.$n",
             "cat {} | wc -l; ls made | while read -r f; do rm -f \"$f\"; done",
             "while read -r k v; do touch \"$k\"; done < {}",
+            // What a substitution prints is an argument.
+            "wc -l $(realpath {})",
+            "wc -l `realpath {}`",
+            "./my-reader $(realpath {})",
+            "cd $(dirname {}) && ls",
+            "cp $(realpath {}) copy",
+            "ln -sf $(realpath {}) link",
+            "head -c $(stat -c %s {}) made",
+            "test $(wc -l < {}) -gt $((1 + $(wc -l < {})))",
+            "touch made.$(wc -l < {})",
+            "kill $(cat {}.pid)",
+            "rm -f $(cat {}.list)",
+            "docker run -v $(dirname {}):/d image sh -c 'wc -l /d/x'",
+            "tar -C $(dirname {}) -cf - $(basename {}) | wc -c",
             // The parameters of a script are followed through `shift` and `set`.
             "sh -c 'cmd=$1; shift; \"$cmd\" \"$@\"' sh wc {}",
             "sh -c 'cmd=$1 && shift && \"$cmd\" \"$@\"' sh wc {}",
@@ -1531,6 +1551,10 @@ mod tests {
             "sh -c 'echo \"$(eval wc -l $1)\"' sh {}",
             // Without quotes, the name may become several words, and `grep` then prints names.
             "n=\"$(grep -c x $1)\"; awk \"BEGIN{print $n/2}\"",
+            "eval wc -l $(realpath {})",
+            "eval $(cat {})",
+            "ssh host wc -l $(basename {})",
+            "echo $(eval wc -l $(realpath {}))",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Expanded(_))), "{line}: {:?}", check(line));
         }
@@ -1699,6 +1723,12 @@ mod tests {
             "echo \"$({})\"",
             "echo \"$(sh {})\"",
             "wc -l \\ #; sh {}",
+            "$(realpath {})",
+            "sh $(realpath {})",
+            "sh < $(realpath {})",
+            ". $(realpath {})",
+            "python3 $(dirname {})/script.py",
+            "sh -c 'sh $(realpath \"$1\")' sh {}",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Program(_))), "{line}: {:?}", check(line));
         }

@@ -1,13 +1,14 @@
 //! What the output of commands with the path has: the path, something that is made of it, or bytes of
 //! the file alone.
 
-use super::parameters::{CONTAINS_PATH, CONTENT, PATH, parameter_of_value};
+use super::parameters::{CONTAINS_PATH, CONTENT, PATH, parameter_of_value, quoted_substitutions};
 use super::{
     EXPANSION, INPUT_REDIRECTION, KEYWORDS, PlacedCommand, QUOTED_EXPANSION, all_words, final_program,
     in_parentheses, is_in_parentheses, marked, names_path, pipeline_before, placed_commands, program_name,
     words, written,
 };
-use crate::command_line::LIST_PLACE;
+use crate::command_line::{LIST_PLACE, operators};
+use std::ops::Range;
 
 /// Programs that print the paths among their operands, or of files below them.
 const PATH_PRINTERS: [&str; 8] = ["realpath", "readlink", "echo", "printf", "ls", "find", "fd", "fdfind"];
@@ -23,6 +24,9 @@ const LINE_FILTERS: [&str; 8] = ["cat", "tac", "head", "tail", "sort", "uniq", "
 
 /// Directives in the format of `stat` that print numbers.
 const NUMERIC_DIRECTIVES: &str = "abBdfghiostTuWXYZ";
+
+/// Replaces a substitution that prints other data, such as a number: the count of the arguments.
+const OTHER_OUTPUT: &str = "#";
 
 /// First words of compound commands, and the words that end them.
 pub(super) const COMPOUND_BEGINS: [&str; 7] = ["if", "while", "until", "for", "select", "case", "{"];
@@ -53,6 +57,44 @@ pub(super) fn parameter_of_output(script: &str) -> Option<&'static str> {
         Some(PATH) if others.all(is_filter) => Some(PATH),
         _ => Some(CONTAINS_PATH),
     }
+}
+
+/// The script with a parameter for the output of each substitution that has the path, `$(…)`
+/// outside quotes or backquotes, and the texts of these substitutions.
+pub(super) fn with_outputs(script: &str) -> (String, Vec<&str>) {
+    let (mut replaced, mut texts, mut end) = (String::new(), Vec::new(), 0);
+    for (range, text) in substitutions(script) {
+        // One within another is in the text of that.
+        if range.start >= end && names_path(&marked(text)) {
+            replaced += &script[end..range.start];
+            replaced += &format!("${{{}}}", parameter_of_output(text).unwrap_or(OTHER_OUTPUT));
+            texts.push(text);
+            end = range.end;
+        }
+    }
+    (replaced + &script[end..], texts)
+}
+
+/// The ranges and texts of the substitutions `$(…)` outside quotes, and of those in backquotes.
+fn substitutions(script: &str) -> Vec<(Range<usize>, &str)> {
+    let mut found = Vec::new();
+    for (at, operator) in operators(script) {
+        let rest = &script[at..];
+        if operator == '(' && script[..at].ends_with('$') && !rest.starts_with("((") {
+            let text = in_parentheses(rest);
+            found.push((at - 1..script.len().min(at + text.len() + 1), &text[1..]));
+        }
+    }
+    let mut from = 0;
+    for text in quoted_substitutions(script) {
+        if let Some(at) = script[from..].find(&format!("`{text}`")) {
+            let start = from + at;
+            from = start + text.len() + 2;
+            found.push((start..from, text));
+        }
+    }
+    found.sort_by_key(|(range, _)| range.start);
+    found
 }
 
 /// The parameter that replaces a variable into which the command at this index reads a line.

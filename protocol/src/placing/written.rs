@@ -334,6 +334,9 @@ mod tests {
             "dd if=x of=\"$(echo {})\"",
             "sort x > \"$(echo {})\"",
             "sh -c 'rm \"$1\"' sh \"$(echo \"$1\")\"",
+            "rm $(realpath {})",
+            "rm `realpath {}`",
+            "sort {} > $(realpath {})",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Writes(_))), "{line}: {:?}", check(line));
         }
@@ -347,6 +350,12 @@ mod tests {
             "sh -c 'rm -f $1.tmp' sh {}",
             "cp x $1.copy",
             "sort -o $1.out x",
+            "rm -rf $(dirname {})/cache",
+            "rm -rf `dirname {}`/cache",
+            "rm -f $(basename {}).idx",
+            "mv $(dirname {})/a b",
+            "echo $(rm -f $(dirname {})/x)",
+            "sh -c 'rm -f $(dirname \"$1\")/*.tmp' sh {}",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Split(_))), "{line}: {:?}", check(line));
         }
