@@ -85,6 +85,20 @@ mod ring2 {
     }
 
     #[test]
+    fn of_an_answer_with_which_nothing_is_compared_only_the_beginning_is_read() {
+        fn script(request: &Request, client: &mut TcpStream) -> io::Result<()> {
+            dribble_after(request, client, "Content-Length: 1000000\r\n", "")
+        }
+        let (home, server) = (Home::new(), Server::writing(script));
+        let words = "--check none --runs 3 --budget 20s --quiet --export-json -";
+        let run =
+            home.readlab(format!("race {} -c 'curl -s {{}} | head -c 1' {words}", server.url())).export();
+        let target = &run["targets"][0];
+        assert!(target["digest"].is_null() && target["size_bytes"] == 1_000_000, "{target}");
+        assert!(target["cautions"].to_string().contains("Only its beginning was read"), "{target}");
+    }
+
+    #[test]
     fn an_endless_chunk_line_trailers_or_body_ends_with_the_budget() {
         let scripts: [Script; 3] = [
             |request, client| dribble_after(request, client, CHUNKED, "1;"),

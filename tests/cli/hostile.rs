@@ -168,6 +168,24 @@ mod ring2 {
     }
 
     #[test]
+    fn a_command_that_lists_a_huge_folder_is_measured_in_a_short_time() {
+        let home = Home::new();
+        fs::create_dir(home.at("folder")).unwrap();
+        let file = fs::File::create(home.at("folder/hole")).unwrap();
+        if or_skip(file.set_len(500_000_000_000)).is_none() {
+            return;
+        }
+        let words = "--state cold --runs 3 --budget 20s --quiet --export-json -";
+        let json = home.readlab(format!("race folder -c 'ls {{}}' --check none {words}")).export();
+        json.measured("command/ls", "cold");
+        let target = &json["targets"][0];
+        assert!(target["digest"].is_null(), "{target}");
+        assert!(target["cautions"].to_string().contains("Only some of its files were read"), "{target}");
+        let compared = "race folder --no-progress --budget 1s";
+        home.readlab(compared).refuses("longer than 1.00 s (--budget); a folder below it takes less time");
+    }
+
+    #[test]
     fn a_file_of_5_tb_ends_with_the_time_that_the_user_set() {
         let home = Home::new();
         if make_hole(&home, 5_000_000_000_000).is_none() {

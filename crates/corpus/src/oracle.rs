@@ -10,6 +10,7 @@ use readlab_model::trial::Answer;
 use readlab_model::units::Nanos;
 use readlab_protocol::Archive;
 use readlab_system::terminal::printable::display_path;
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -36,11 +37,11 @@ pub struct Truth {
     pub archive: Option<Archive>,
     /// The answers about the files in the content, if it is a tar.
     pub tar_files: Option<Answer>,
-    /// How long the oracle took to read the target; if it read only the beginning, how long it would
-    /// take at the same rate.
+    /// How long the oracle took to read the target; if it read only a part, how long it would take at
+    /// the same rate.
     pub wall_ns: u64,
-    /// False if the oracle read only the beginning: then the answer is only the number of bytes, and
-    /// the digest is that of the beginning.
+    /// False if the oracle read only the beginning, or some of the files: then the answer is only the
+    /// number of bytes, and the digest is that of the bytes that were read.
     pub is_whole: bool,
 }
 
@@ -113,6 +114,15 @@ impl Truth {
         let (products, archive, tar_files) = (None, None, None);
         Truth { answer, products, digest, is_text: false, archive, tar_files, wall_ns, is_whole: true }
     }
+
+    /// What the truth about the bytes that were read says of the target, which has this size.
+    pub(super) fn of_beginning(self, size_bytes: u64) -> Truth {
+        let read_bytes = self.answer.bytes.unwrap_or(0).max(1);
+        let wall_ns = u128::from(self.wall_ns) * u128::from(size_bytes) / u128::from(read_bytes);
+        let wall_ns = u64::try_from(wall_ns).unwrap_or(u64::MAX);
+        let answer = Answer { bytes: Some(size_bytes), ..Answer::default() };
+        Truth { answer, products: None, tar_files: None, wall_ns, is_whole: false, ..self }
+    }
 }
 
 impl TruthBuilder {
@@ -151,20 +161,18 @@ pub fn truth_of_beginning<R: Read>(
     time: Duration,
     check: ContinueCheck,
 ) -> io::Result<Truth> {
-    let start = Instant::now();
-    let truth = truth_until(open, check, || start.elapsed() >= time)?;
-    let read_bytes = truth.answer.bytes.unwrap_or(0);
-    if read_bytes >= size_bytes {
-        return Ok(truth);
-    }
-    let wall_ns = u128::from(truth.wall_ns) * u128::from(size_bytes) / u128::from(read_bytes.max(1));
-    let wall_ns = u64::try_from(wall_ns).unwrap_or(u64::MAX);
-    let answer = Answer { bytes: Some(size_bytes), ..Answer::default() };
-    Ok(Truth { answer, tar_files: None, wall_ns, is_whole: false, ..truth })
+    let (start, is_cut) = (Instant::now(), Cell::new(false));
+    let is_over = || {
+        is_cut.set(start.elapsed() >= time);
+        is_cut.get()
+    };
+    let truth = truth_until(open, check, is_over)?;
+    let is_whole = !is_cut.get() || truth.answer.bytes == Some(size_bytes);
+    Ok(if is_whole { truth } else { truth.of_beginning(size_bytes) })
 }
 
 /// Reads the source to its end, or until `is_enough` holds after a piece.
-fn truth_until<R: Read>(
+pub(super) fn truth_until<R: Read>(
     open: impl FnOnce() -> io::Result<R>,
     check: ContinueCheck,
     is_enough: impl Fn() -> bool,
@@ -286,6 +294,9 @@ mod tests {
         assert_eq!((beginning.answer, beginning.is_whole, beginning.is_text), (only_size, false, true));
         let whole = read_for(Duration::MAX);
         assert_eq!((whole.answer.newlines, whole.is_whole), (Some(CHUNK_BYTES as u64), true));
+        let declared = size_bytes * 2;
+        let short = truth_of_beginning(|| Ok(&content[..]), declared, Duration::MAX, &|_| Ok(())).unwrap();
+        assert_eq!((short.answer.bytes, short.is_whole), (Some(size_bytes), true), "a server declared more");
     }
 
     #[test]

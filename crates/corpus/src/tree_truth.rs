@@ -1,10 +1,11 @@
 //! The true answers about the files of a tree: the sum of the oracle's answers about each file, and
 //! a proof for each file.
 
-use super::oracle::{ContinueCheck, Truth, error_of_path, truth_of};
+use super::oracle::{ContinueCheck, Truth, error_of_path, truth_until};
 use super::products::Products;
 use readlab_model::trial::Answer;
 use readlab_system::visit::{processor_count, visit};
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::panic::resume_unwind;
@@ -14,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Time between two calls of `check` in [`truth_of_files`].
+/// Time between two calls of `check` while files are read.
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Sums of the answers, proofs and digests of several files. A tree counts as text if most of its
@@ -65,13 +66,52 @@ pub fn truth_of_files<E>(
 where
     E: std::error::Error + Send + Sync + 'static,
 {
+    truth_of_files_until(paths, check, || false)
+}
+
+/// Reads files that have this size together for at most `time`, for a run that compares no answer
+/// with their bytes.
+pub fn truth_of_some_files<E>(
+    paths: impl Iterator<Item = Result<PathBuf, E>> + Send,
+    size_bytes: u64,
+    time: Duration,
+    check: ContinueCheck,
+) -> io::Result<Truth>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let (start, is_cut) = (Instant::now(), AtomicBool::new(false));
+    let is_over = || {
+        let is_over = start.elapsed() >= time;
+        is_cut.fetch_or(is_over, Relaxed);
+        is_over
+    };
+    let truth = truth_of_files_until(paths, check, is_over)?;
+    Ok(if is_cut.into_inner() { truth.of_beginning(size_bytes) } else { truth })
+}
+
+/// Reads every file once, or until `is_enough` holds.
+fn truth_of_files_until<E>(
+    paths: impl Iterator<Item = Result<PathBuf, E>> + Send,
+    check: ContinueCheck,
+    is_enough: impl Fn() -> bool + Sync,
+) -> io::Result<Truth>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
     let start = Instant::now();
     let (bytes, is_stopped) = (AtomicU64::new(0), AtomicBool::new(false));
     let read = |path: &Path| {
-        let go_on =
-            |_| if is_stopped.load(Relaxed) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
-        let truth = truth_of(|| File::open(path), &go_on).map_err(|cause| error_of_path(path, &cause))?;
-        bytes.fetch_add(truth.answer.bytes.unwrap_or_default(), Relaxed);
+        if is_enough() {
+            return Ok(FileSums::default());
+        }
+        let counted_bytes = Cell::new(0);
+        let go_on = |file_bytes: u64| {
+            bytes.fetch_add(file_bytes - counted_bytes.replace(file_bytes), Relaxed);
+            if is_stopped.load(Relaxed) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+        };
+        let truth = truth_until(|| File::open(path), &go_on, &is_enough);
+        let truth = truth.map_err(|cause| error_of_path(path, &cause))?;
         Ok::<_, io::Error>(FileSums::from_truth(&truth))
     };
     let paths = paths.map(|path| path.map_err(io::Error::other));
@@ -153,6 +193,23 @@ mod tests {
     fn a_tree_is_text_if_most_of_its_bytes_are_in_text_files() {
         assert!(truth(&[b"long text\n", b"\0"]).is_text);
         assert!(!truth(&[b"t\n", b"\0\0\0\0\0"]).is_text);
+    }
+
+    #[test]
+    fn of_some_files_only_the_size_of_all_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["a", "b"].map(|name| folder.path().join(name));
+        paths.iter().for_each(|path| fs::write(path, "a line\n").unwrap());
+        let read_for = |time| {
+            let paths = paths.clone().into_iter().map(Ok::<_, Infallible>);
+            truth_of_some_files(paths, 14, time, &|_| Ok(())).unwrap()
+        };
+        let some = read_for(Duration::ZERO);
+        let only_size = Answer { bytes: Some(14), ..Answer::default() };
+        assert_eq!((some.answer, some.products, some.is_whole), (only_size, None, false));
+        let all = read_for(Duration::MAX);
+        assert_eq!((all.answer.files, all.answer.newlines, all.is_whole), (Some(2), Some(2), true));
+        assert!(all.products.is_some());
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Experiment {
         let count = u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
         let cpu = Duration::from_nanos(clock::process_cpu_ns().saturating_sub(cpu_ns)) / count;
         let elapsed = reads.elapsed();
-        // Of a file whose answer nothing is compared with, only the beginning was read.
+        // Of a target whose answer nothing is compared with, only a part was read.
         let wholes = expected.iter().map(|it| Duration::from_nanos(it.truth.wall_ns)).sum::<Duration>();
         let whole = elapsed.max(wholes);
         let (wall, cpu) = (whole / count, cpu.mul_f64(whole.div_duration_f64(elapsed).max(1.0)));
@@ -307,7 +307,7 @@ impl<'a> PlanInputs<'a> {
 /// The first reading of each target, which finds the expected answers.
 struct FirstReading<'a> {
     deadline: Deadline,
-    /// The longest time of a file's reading, if the run compares nothing with its answer.
+    /// The longest time of a target's reading, if the run compares nothing with its answer.
     uncompared_time: Option<Duration>,
     recorder: &'a Recorder,
 }

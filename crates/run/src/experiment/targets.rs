@@ -11,7 +11,7 @@ use readlab_corpus::archive::PackedFile;
 use readlab_corpus::block_truth::truth_of_blocks;
 use readlab_corpus::names_truth::truth_of_names;
 use readlab_corpus::oracle::{self, ContinueCheck, Truth};
-use readlab_corpus::tree_truth::truth_of_files;
+use readlab_corpus::tree_truth::{truth_of_files, truth_of_some_files};
 use readlab_measure::cache::EvictionScope;
 use readlab_measure::target::{CacheControl, MeasuredTarget};
 use readlab_model::target::{DecodedContent, ServerOptions, Targets};
@@ -29,9 +29,12 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The caution about a file of which only the beginning was read.
-const NOT_READ_TO_END: &str = "Only its beginning was read before the race, because no answer about its bytes is \
-                               compared: its digest and the right answers are not known.";
+/// What takes less time than reading a whole file once.
+const RANGE_HINT: &str = "race --range reads a part of it";
+
+/// What takes less time than reading a whole folder once.
+const FOLDER_HINT: &str =
+    "a folder below it takes less time, and commands with --check same or none need no answer";
 
 /// The caution about an archive of which only the beginning was decoded.
 const NOT_DECODED_TO_END: &str = "Only its beginning was decoded before the race, because no answer about its content is \
@@ -98,7 +101,7 @@ impl OpenTarget {
     /// Reads the target once for the expected answers, and adds them to its facts. For an archive
     /// of a suite, the expected decoded content is the content of the suite's `first` target, so
     /// that no decoder has to be trusted. If `uncompared_time` is given, the run compares nothing
-    /// with the answer, and a file is read for at most this time.
+    /// with the answer, and the target is read for at most this time.
     pub(super) fn read_once(
         &mut self,
         first: Option<&ExpectedAnswers>,
@@ -114,7 +117,12 @@ impl OpenTarget {
             recorder.display().show_activity(&format!("reading {path} once for the right answer"));
             let (begun, size_bytes) = (Instant::now(), self.target.facts.size_bytes);
             let is_file = matches!(self.target.place, Place::File(_));
-            let has_ranges = is_file && self.target.part.is_none();
+            let is_folder = self.target.tree().is_some_and(|tree| tree.folder().is_some());
+            let way_out = match &self.target.place {
+                Place::File(_) if self.target.part.is_none() => Some(RANGE_HINT),
+                Place::Tree(_) if is_folder => Some(FOLDER_HINT),
+                _ => None,
+            };
             let check = |bytes| {
                 recorder.display().show_activity_progress(bytes, size_bytes);
                 // Only the bytes of a whole file arrive at an even rate.
@@ -122,7 +130,10 @@ impl OpenTarget {
                     None if is_file => deadline.check_reading(begun.elapsed(), bytes, size_bytes),
                     _ => deadline.check(),
                 };
-                checked.map_err(|error| if has_ranges { with_range_hint(error) } else { error })
+                checked.map_err(|error| match way_out {
+                    Some(hint) => with_hint(error, hint),
+                    None => error,
+                })
             };
             find_truth(&mut self.target, uncompared_time, &check)?
         };
@@ -130,7 +141,8 @@ impl OpenTarget {
         facts.digest = truth.is_whole.then(|| truth.digest.clone());
         facts.answer = Some(truth.answer);
         if !truth.is_whole {
-            facts.cautions.push(NOT_READ_TO_END.to_owned());
+            let caution = unread_rest_caution(facts.tree().is_some());
+            facts.cautions.push(caution);
         }
         facts.tar_files = truth.tar_files;
         let archive = self.form.archive.zip(first.map(|first| first.truth.clone()));
@@ -274,26 +286,38 @@ fn find_names_truth(tree: &Tree, deadline: &Deadline) -> anyhow::Result<Truth> {
     Ok(truth_of_names(folder, &|_| deadline.check())?)
 }
 
-/// Adds to a timeout of reading a file that a range of it can be raced.
-fn with_range_hint(error: io::Error) -> io::Error {
+/// The caution about a target of which only a part was read, because no answer is compared.
+fn unread_rest_caution(is_tree: bool) -> String {
+    let read = if is_tree { "some of its files were" } else { "its beginning was" };
+    format!(
+        "Only {read} read before the race, because no answer about its bytes is compared: its digest and the right \
+         answers are not known."
+    )
+}
+
+/// Adds to a timeout of reading a target how less of it is read.
+fn with_hint(error: io::Error, hint: &str) -> io::Error {
     match error.kind() {
-        io::ErrorKind::TimedOut => {
-            io::Error::new(error.kind(), format!("{error}; race --range reads a part of it"))
-        }
+        io::ErrorKind::TimedOut => io::Error::new(error.kind(), format!("{error}; {hint}")),
         _ => error,
     }
 }
 
 /// The expected answer about a file, or about the response of a server. Reading a URL also finds
-/// its size, which servers need not declare. If `uncompared_time` is given, a file is read for at
-/// most this time.
+/// its size, which servers need not declare. If `uncompared_time` is given, the target is read for
+/// at most this time, except content of which the server does not declare the size.
 fn find_truth(
     target: &mut Target,
     uncompared_time: Option<Duration>,
     check: ContinueCheck,
 ) -> anyhow::Result<Truth> {
     if let Place::Tree(tree) = &target.place {
-        return truth_of_files(tree.paths()?, check).map_err(anyhow::Error::from);
+        let (paths, size_bytes) = (tree.paths()?, target.facts.size_bytes);
+        let truth = match uncompared_time {
+            Some(time) => truth_of_some_files(paths, size_bytes, time, check),
+            None => truth_of_files(paths, check),
+        };
+        return truth.map_err(anyhow::Error::from);
     }
     let wait_check = || check(0);
     match (target.blocks(), &target.place) {
@@ -330,7 +354,12 @@ fn find_truth(
         io::copy(&mut content.by_ref().take(start_bytes), &mut io::sink())?;
         Ok(content.take(length_bytes))
     };
-    let found = oracle::truth_of(opened, check).with_context(|| remote.source.to_string())?;
+    let declared_bytes = target.facts.size_bytes;
+    let found = match uncompared_time.filter(|_| declared_bytes > 0) {
+        Some(time) => oracle::truth_of_beginning(opened, declared_bytes, time, check),
+        None => oracle::truth_of(opened, check),
+    };
+    let found = found.with_context(|| remote.source.to_string())?;
     target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
     Ok(found)
 }
