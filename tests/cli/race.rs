@@ -67,7 +67,15 @@ fn assert_measured(trial: &Value) {
 
 #[test]
 fn commands_are_measured_refused_or_missing() {
-    let commands = ["wc -l {}", "echo 7", "cat {} | wc -l", "no-such-command {}", "false", "echo none"];
+    let commands = [
+        "wc -l {}",
+        "echo 7",
+        "grep -c two {}",
+        "cat {} | wc -l",
+        "no-such-command {}",
+        "false",
+        "echo none",
+    ];
     let commands: String = commands.iter().map(|command| format!(" -c '{command}'")).collect();
     let json = home().race_json("f.txt", format!("{WARM_READ}{commands}")).exits(1);
     assert_contract(&json);
@@ -76,6 +84,7 @@ fn commands_are_measured_refused_or_missing() {
         ("command/wc -l", "measured", ""),
         ("command/cat {} | wc -l", "measured", ""),
         ("command/echo 7", "refused", "it answered 7 newlines; right is 13 bytes, 2 newlines"),
+        ("command/grep -c two", "refused", "(if it counts something else: --check same or none)"),
         ("command/no-such-command", "unavailable", "no-such-command: not on the PATH"),
         ("command/false", "failed", "false ended with exit code 1"),
         ("command/echo none", "failed", "; if it counts nothing: --check same or none"),

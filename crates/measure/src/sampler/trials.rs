@@ -39,6 +39,9 @@ use std::ffi::OsString;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+/// Advice for a command that prints another number than the one that its work asks for.
+const OTHER_CHECK_HINT: &str = "if it counts something else: --check same or none";
+
 /// Shortest time limit of a turn, after which its contender counts as hung.
 const TIME_LIMIT_MIN: Duration = Duration::from_secs(10);
 
@@ -520,7 +523,9 @@ impl<'a> Trials<'a> {
                 let why = answer.refusal(trial.requested_work(), truth);
                 let hint = match self.matches_decoded_content(trial, &answer) {
                     true => Some("it is right about what comes out: --commands-decode".to_owned()),
-                    false => self.line_ends_hint(trial, &answer, truth),
+                    false => self
+                        .line_ends_hint(trial, &answer, truth)
+                        .or_else(|| self.other_check_hint(trial, &answer, truth)),
                 };
                 let hint = hint.map_or_else(String::new, |hint| format!(" ({hint})"));
                 return Err(SampleError::refused(why + &hint));
@@ -538,6 +543,14 @@ impl<'a> Trials<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Explains how to race a command of the user whose number is right for no work, as that of
+    /// `grep -c` or `du`.
+    fn other_check_hint(&self, trial: &Trial, answer: &Answer, truth: &Answer) -> Option<String> {
+        let is_own_command = self.plan.planned_trial(trial.index).is_own_command;
+        let is_count = is_own_command && trial.command_rules.check.is_count() && !trial.work.may_read_part();
+        (is_count && answer.suited_work(trial.work, truth).is_none()).then(|| OTHER_CHECK_HINT.to_owned())
     }
 
     /// Whether a command was asked about an archive's bytes and answers about its decoded content.
@@ -771,5 +784,19 @@ mod tests {
         }
         assert_eq!(compare(1, None), Ok(()));
         assert!(compare(1, Some(2)).is_err());
+    }
+
+    #[test]
+    fn a_command_of_the_user_with_another_number_is_refused_with_the_check_that_suits_it() {
+        let fixture = Fixture::remote_of_size(1);
+        let has_hint = |is_own_command| {
+            let trials = fixture.trials_of_command("grep -c a", is_own_command);
+            let error = trials.compare_answers(trials.nth_trial(0), &turn(vec![sample_line(Some(7))]));
+            let outcome = TrialEnd::from(error.unwrap_err()).outcome();
+            let Ok(Outcome::Refused { reason }) = outcome else { panic!("it is not refused") };
+            reason.contains(OTHER_CHECK_HINT)
+        };
+        assert!(has_hint(true));
+        assert!(!has_hint(false), "a suite says how its command is checked");
     }
 }

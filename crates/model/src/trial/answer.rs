@@ -114,16 +114,23 @@ impl Answer {
     /// States why this answer does not prove the work, and whether it is the right number of lines
     /// or newlines instead.
     pub fn refusal(&self, work: Work, truth: &Answer) -> String {
-        let mut reason = format!("it answered {self}; right is {truth}");
-        let other = match work {
-            Work::Newlines if self.newlines.is_some() && self.newlines == truth.lines => "lines",
-            Work::Lines if self.lines.is_some() && self.lines == truth.newlines => "newlines",
-            _ => return reason,
-        };
-        reason += &format!(
-            " (the last line does not end with a newline: that is the number of {other}, right for --work {other})"
-        );
-        reason
+        let reason = format!("it answered {self}; right is {truth}");
+        match self.suited_work(work, truth) {
+            Some(other) => format!(
+                "{reason} (the last line does not end with a newline: that is the number of {other}, right for --work {other})"
+            ),
+            None => reason,
+        }
+    }
+
+    /// The name of the work that this answer proves instead of `work`; `None` if it is neither the
+    /// number of lines nor that of newlines.
+    pub fn suited_work(&self, work: Work, truth: &Answer) -> Option<&'static str> {
+        match work {
+            Work::Newlines if self.newlines.is_some() && self.newlines == truth.lines => Some("lines"),
+            Work::Lines if self.lines.is_some() && self.lines == truth.newlines => Some("newlines"),
+            _ => None,
+        }
     }
 }
 
