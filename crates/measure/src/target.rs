@@ -88,9 +88,9 @@ impl CacheControl {
     /// The cache control of a target as it is now, before its expected answer is found.
     pub fn open(target: &Target, eviction: EvictionScope) -> Result<CacheControl, CacheError> {
         let next_layer = NextLayer::find(&target.facts.layers);
-        let copied = target.copies.as_ref().and_then(|copies| copies.tree_target.tree());
-        if let Some(tree) = copied.or(target.tree()) {
-            let cache = TreeCache::for_tree(tree, &target.evictable, eviction)?;
+        let read = target.copies.as_ref().map_or(target, |copies| copies.tree_target.as_ref());
+        if let Some(tree) = read.tree() {
+            let cache = TreeCache::for_tree(tree, read.facts.cached_bytes(), &target.evictable, eviction)?;
             return Ok(CacheControl::Tree { cache, next_layer });
         }
         let Some(path) = target.file() else { return Ok(CacheControl::Web) };

@@ -49,6 +49,8 @@ enum FillScope {
 #[derive(Debug)]
 pub struct TreeCache {
     pub(super) tree: Arc<Tree>,
+    /// Bytes of all files together in the warm state.
+    cached_bytes: u64,
     /// Files below the files of the tree. If their pages are resident, a reading without any page of
     /// the measured files still gets its bytes from memory.
     files_below: Vec<PathBuf>,
@@ -64,12 +66,13 @@ impl TreeCache {
     /// observed.
     pub fn for_tree(
         tree: &Arc<Tree>,
+        cached_bytes: u64,
         below: &[PathBuf],
         eviction: EvictionScope,
     ) -> Result<TreeCache, CacheError> {
-        let mut cache =
-            TreeCache { tree: Arc::clone(tree), files_below: below.to_vec(), eviction, counted_device: None };
-        if let Some(first) = tree.paths()?.next() {
+        let (tree, files_below) = (Arc::clone(tree), below.to_vec());
+        let mut cache = TreeCache { tree, cached_bytes, files_below, eviction, counted_device: None };
+        if let Some(first) = cache.tree.paths()?.next() {
             let path = first?;
             cache.counted_device =
                 ResidencyProver::open(&path)?.counted_device().map_err(call_failed(&path, "fstat"))?;
@@ -140,12 +143,16 @@ impl TreeCache {
     /// fill: some kernels evict pages at any time.
     fn fill_each(&self, which: FillScope) -> Result<FillResult, CacheError> {
         let memory = MachineMemory::read();
+        if self.cached_bytes > memory.ceiling_bytes() {
+            let (path, size_bytes) = (self.folder_or_list_path(), self.cached_bytes);
+            return Err(CacheError::TooLarge { path, size_bytes, memory });
+        }
         let begun = Instant::now();
         self.fill_once(which, &memory)?;
         let wall_ns = Nanos::from(begun.elapsed()).0;
         let mut proof = self.residency()?;
         for _ in 0..REFILLS_MAX {
-            if proof.is_warm() {
+            if proof.is_warm() || self.cached_bytes > memory.cacheable_now_bytes() {
                 break;
             }
             self.fill_once(FillScope::NotResident, &memory)?;
@@ -154,9 +161,12 @@ impl TreeCache {
         if proof.is_warm() {
             return Ok(FillResult { wall_ns, proof });
         }
-        let path = self.tree.folder().map_or_else(|| self.tree.list_path(), Path::to_owned);
-        let size_bytes = proof.file_pages * readlab_system::memory::page_bytes();
+        let (path, size_bytes) = (self.folder_or_list_path(), self.cached_bytes);
         Err(CacheError::NotFilled { path, size_bytes, proof, memory })
+    }
+
+    fn folder_or_list_path(&self) -> PathBuf {
+        self.tree.folder().map_or_else(|| self.tree.list_path(), Path::to_owned)
     }
 
     fn fill_once(&self, which: FillScope, memory: &MachineMemory) -> Result<(), CacheError> {
@@ -234,7 +244,9 @@ mod tests {
     }
 
     fn cache_of(folder: &Path) -> TreeCache {
-        TreeCache::for_tree(tree_target(folder).tree().unwrap(), &[], EvictionScope::OfFile).unwrap()
+        let target = tree_target(folder);
+        let cached_bytes = target.facts.cached_bytes();
+        TreeCache::for_tree(target.tree().unwrap(), cached_bytes, &[], EvictionScope::OfFile).unwrap()
     }
 
     #[test]
@@ -284,5 +296,18 @@ mod tests {
         let filled = cache.refill().unwrap().proof;
         assert_eq!((filled.is_warm(), filled.checked_pages), (true, 39), "all are proven");
         assert!(cache.residency().unwrap().is_warm());
+    }
+
+    #[test]
+    fn files_that_are_larger_than_memory_together_are_not_read() {
+        let folder = disk_folder();
+        let hole_bytes = MachineMemory::read().ceiling_bytes() / 4 * 3;
+        for name in ["a", "b"] {
+            fs::File::create(folder.path().join(name)).unwrap().set_len(hole_bytes).unwrap();
+        }
+        let error = cache_of(folder.path()).fill_evicted().unwrap_err();
+        let is_too_large =
+            matches!(error, CacheError::TooLarge { size_bytes, .. } if size_bytes == 2 * hole_bytes);
+        assert!(is_too_large, "{error}");
     }
 }

@@ -151,6 +151,16 @@ impl CacheError {
     pub(super) fn leaves_state_unknown(&self) -> bool {
         matches!(self, CacheError::OwnCache { .. } | CacheError::Residency(ResidencyError::Unknown { .. }))
     }
+
+    /// Whether a fill that failed may succeed the next time: something was evicted, although it
+    /// fitted the memory that was available.
+    pub(super) fn may_be_temporary(&self) -> bool {
+        match self {
+            CacheError::NotFilled { size_bytes, memory, .. } => *size_bytes <= memory.cacheable_now_bytes(),
+            CacheError::NamesNotKept { .. } => true,
+            _ => false,
+        }
+    }
 }
 
 impl From<TargetError> for CacheError {

@@ -180,6 +180,17 @@ fn a_file_larger_than_memory_cannot_be_warm_and_the_error_has_the_numbers() {
 }
 
 #[test]
+fn a_fill_that_failed_is_repeated_only_if_the_file_fits_the_memory_that_was_available() {
+    let (means, dirty_pages) = (ResidencyMeans::Count, None);
+    let proof = ResidencyProof { means, file_pages: 2, checked_pages: 2, resident_pages: 1, dirty_pages };
+    let may_be_temporary = |available_bytes| {
+        let memory = MachineMemory { total_bytes: 1000, available_bytes, limit_bytes: None };
+        CacheError::NotFilled { path: PathBuf::new(), size_bytes: 100, proof, memory }.may_be_temporary()
+    };
+    assert!(may_be_temporary(100) && !may_be_temporary(99));
+}
+
+#[test]
 fn an_empty_file_is_both_cold_and_warm_and_has_no_share() {
     let folder = testing::disk_folder();
     let path = folder.path().join("empty");

@@ -111,8 +111,8 @@ impl StateMaker<'_, '_> {
             let refilled = (is_again && is_of_many).then(|| trials.page_cache(target).refill());
             let (filled, how) = match refilled {
                 Some(Ok(filled)) => (filled, FILL_OF_EVICTED_FILES),
-                Some(Err(CacheError::NotFilled { .. })) | None => self.fill_one(target)?,
-                Some(Err(error)) => return Err(error.into()),
+                Some(Err(error)) if !self.may_fill_again(&error) => return Err(error.into()),
+                Some(Err(_)) | None => self.fill_one(target)?,
             };
             let finds_names = matches!(file.cache_control, CacheControl::Names { .. });
             let how = if finds_names { FILL_OF_NAMES } else { how };
@@ -141,16 +141,16 @@ impl StateMaker<'_, '_> {
                 Err(error) => Err(error),
             };
             match how.and_then(|how| Ok((self.trials.page_cache(target).fill_evicted()?, how))) {
-                Err(
-                    CacheError::NotFilled { .. }
-                    | CacheError::NamesNotKept { .. }
-                    | CacheError::PagesRemain { .. },
-                ) if tries < FILL_TRIES => {
-                    tries += 1;
-                }
+                Err(CacheError::PagesRemain { .. }) if tries < FILL_TRIES => tries += 1,
+                Err(error) if tries < FILL_TRIES && self.may_fill_again(&error) => tries += 1,
                 filled => return filled,
             }
         }
+    }
+
+    /// Whether a fill that failed is tried again.
+    fn may_fill_again(&self, error: &CacheError) -> bool {
+        error.may_be_temporary() && !self.trials.clock.is_firm_time_up()
     }
 
     /// Makes a target warm again, with another try if pages are evicted meanwhile.
@@ -158,9 +158,7 @@ impl StateMaker<'_, '_> {
         let mut tries = 1;
         loop {
             match self.trials.page_cache(target).refill() {
-                Err(CacheError::NotFilled { .. } | CacheError::NamesNotKept { .. }) if tries < FILL_TRIES => {
-                    tries += 1;
-                }
+                Err(error) if tries < FILL_TRIES && self.may_fill_again(&error) => tries += 1,
                 filled => return filled.map(drop),
             }
         }

@@ -31,6 +31,11 @@ impl RunClock {
         }
     }
 
+    /// Whether a firm budget is used up.
+    pub(super) fn is_firm_time_up(&self) -> bool {
+        matches!(self.budget, Budget::Firm(time) if self.elapsed() >= Duration::from(time))
+    }
+
     /// The limit of a wait whose usual limit is `usual`: with a firm budget at most the time left,
     /// or `needed` if that is longer, plus [`GRACE_TIME`].
     pub(super) fn wait_limit(&self, usual: Duration, needed: Duration) -> Duration {
@@ -57,7 +62,9 @@ mod tests {
         let limit = clock.wait_limit(hour, Duration::ZERO);
         assert!(limit > 9 * second && limit <= 10 * second + GRACE_TIME, "{limit:?}");
         assert_eq!(clock.wait_limit(second, Duration::ZERO), second, "a shorter limit stays");
+        assert!(!clock.is_firm_time_up());
         clock.earlier_time = hour;
+        assert!(clock.is_firm_time_up());
         assert_eq!(clock.wait_limit(hour, Duration::ZERO), GRACE_TIME);
         assert_eq!(clock.wait_limit(hour, 20 * second), 20 * second + GRACE_TIME, "a slow file is read");
         assert_eq!(RunClock::start(Budget::Advised(ten_seconds)).wait_limit(hour, second), hour);

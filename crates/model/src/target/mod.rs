@@ -420,6 +420,7 @@ impl TargetFacts {
 
     /// Bytes that are in the page cache when the target is warm.
     pub fn cached_bytes(&self) -> u64 {
-        self.blocks().map_or(self.size_bytes, |blocks| blocks.file_bytes)
+        let repeated_bytes = self.tree().map_or(0, |tree| tree.repeated_bytes);
+        self.blocks().map_or(self.size_bytes.saturating_sub(repeated_bytes), |blocks| blocks.file_bytes)
     }
 }

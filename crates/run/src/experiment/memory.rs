@@ -264,8 +264,7 @@ fn working_set_bytes(target: &Target, is_shared: bool) -> u64 {
     if let Some(ranges) = &facts.ranges {
         return ranges.pages_bytes.min(ranges.file_bytes);
     }
-    let repeated_bytes = facts.tree().map_or(0, |tree| tree.repeated_bytes);
-    facts.size_bytes.saturating_sub(repeated_bytes)
+    facts.cached_bytes()
 }
 
 /// Repeats each trial of the pressed state on the targets of each bound. The record has the
