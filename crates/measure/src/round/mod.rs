@@ -216,7 +216,7 @@ impl<'a> Run<'a> {
 
     /// Whether time is up: the user ended the run, or `is_up` holds for the time since the run
     /// began.
-    fn is_time_up(&mut self, is_up: impl FnOnce(u64) -> bool) -> RunResult<bool> {
+    pub(crate) fn is_time_up(&mut self, is_up: impl FnOnce(u64) -> bool) -> RunResult<bool> {
         Ok(self.sink.wants_end()? || is_up(self.sampler.elapsed_ns()))
     }
 

@@ -58,7 +58,8 @@ impl Run<'_> {
         let rounds_per_fill = self.plan.rules.rounds_per_fill();
         for spans_before in 0_u32.. {
             let begin = first.round.saturating_add(spans_before.saturating_mul(rounds_per_fill));
-            if self.is_time_up(|now_ns| state_run.clock.is_over(begin, now_ns))? {
+            let owes_turn = state_run.owes_turn;
+            if self.is_time_up(|now_ns| !owes_turn && state_run.clock.is_over(begin, now_ns))? {
                 return Ok(EndReason::Budget);
             }
             let fill = first.fill.saturating_add(spans_before);

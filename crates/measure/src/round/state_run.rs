@@ -40,7 +40,7 @@ impl StateRun {
     }
 
     /// Called after a fill or a start: one turn is owed, unless the state has readings.
-    pub(super) fn owe_first_turn(&mut self) {
+    pub(crate) fn owe_first_turn(&mut self) {
         self.owes_turn = self.progresses.iter().all(|it| it.wall_times.is_empty());
     }
 

@@ -127,16 +127,25 @@ impl SearchPlan {
         )
     }
 
-    /// The trials that are measured afresh: the two best candidates, the best easy candidate, and
-    /// the reference.
-    fn trials_to_measure_afresh(&self, search: &Search<TrialIndex>) -> BTreeSet<TrialIndex> {
+    /// The trials of a state that are measured afresh: the best candidate, the reference, the other
+    /// best candidates, and the best easy candidate. If there is time for only `count_max`, the
+    /// first of these.
+    fn trials_to_measure_afresh(
+        &self,
+        state: CacheState,
+        search: &Search<TrialIndex>,
+        count_max: usize,
+    ) -> BTreeSet<TrialIndex> {
         let best = search.best_first();
-        let easy_candidates = best.iter().find(|trial| self.easy_candidates.contains(trial));
-        let references = self.references.iter().filter(|_| !best.is_empty());
-        best.iter()
-            .take(BEST_COUNT_MEASURED_AFRESH)
-            .chain(easy_candidates)
-            .chain(references)
+        let Some(leader) = best.first() else { return BTreeSet::new() };
+        let of_state = self.plan.trials_in_state(state);
+        let easy_candidate = best.iter().find(|trial| self.easy_candidates.contains(trial));
+        [leader]
+            .into_iter()
+            .chain(of_state.iter().filter(|trial| self.references.contains(trial)))
+            .chain(best.iter().take(BEST_COUNT_MEASURED_AFRESH).skip(1))
+            .chain(easy_candidate)
+            .take(count_max)
             .copied()
             .collect()
     }
@@ -146,9 +155,35 @@ struct StateSearch {
     search: Search<TrialIndex>,
     /// The part of the state's time that the search may take.
     clock: StateClock,
+    /// Duration of the last fill; 0 if the state needs none.
+    fill_ns: u64,
+    /// Duration of each turn of a candidate so far, its start included.
+    turn_times_ns: Vec<u64>,
 }
 
 impl StateSearch {
+    /// Whether no further turn of the search may begin: its time is used up, or a turn that takes
+    /// as long as the longest so far would leave no time to measure the fastest candidate afresh.
+    /// Before the first turn there is nothing to measure afresh, so that turn begins in any case.
+    fn is_time_up(&self, of_state: &StateClock, now_ns: u64) -> bool {
+        let turns = self.turn_times_ns.iter().max().zip(self.turn_times_ns.iter().min());
+        turns.is_some_and(|(longest_ns, shortest_ns)| {
+            let needed_ns = self.fill_ns.saturating_add(*longest_ns).saturating_add(*shortest_ns);
+            self.clock.is_firm_time_up(now_ns) || of_state.firm_time_ends_within(now_ns, needed_ns)
+        })
+    }
+
+    /// Number of trials, at least one and at most `count_max`, for a fresh turn of which a state has
+    /// time.
+    fn affordable_fresh_trials(&self, of_state: &StateClock, now_ns: u64, count_max: usize) -> usize {
+        let longest_ns = self.turn_times_ns.iter().max().copied().unwrap_or_default();
+        let has_time = |&count: &usize| {
+            let turns_ns = longest_ns.saturating_mul(count as u64);
+            !of_state.firm_time_ends_within(now_ns, self.fill_ns.saturating_add(turns_ns))
+        };
+        (1..=count_max).take_while(has_time).count().max(1)
+    }
+
     /// Limits the further readings of the search to the number for which there is time at the rate
     /// so far.
     fn limit_to_affordable_readings(&mut self, now_ns: u64) {
@@ -166,9 +201,12 @@ impl Run<'_> {
         let state = state_run.state;
         let search = Search::new(tuning.model_settings(state), tuning.search_rules(state));
         let clock = state_run.clock.clock_of_first_part(SEARCH_SHARE);
-        let mut searching = StateSearch { search, clock };
+        let mut searching = StateSearch { search, clock, fill_ns: 0, turn_times_ns: Vec::new() };
         let searched = self.read_rungs(&mut searching, state_run)?;
-        let chosen = tuning.trials_to_measure_afresh(&searching.search);
+        let now_ns = self.sampler.elapsed_ns();
+        let count_max =
+            searching.affordable_fresh_trials(&state_run.clock, now_ns, state_run.progresses.len());
+        let chosen = tuning.trials_to_measure_afresh(state, &searching.search, count_max);
         self.rule_out_unread(&searching.search, &chosen, state_run)?;
         match self.measure_afresh(&chosen, searching.search.rung(), state_run)? {
             EndReason::Settled => Ok(searched),
@@ -182,9 +220,11 @@ impl Run<'_> {
                 return Ok(EndReason::Budget);
             }
             let rung = searching.search.rung();
+            let begun_ns = self.sampler.elapsed_ns();
             if state_run.state == CacheState::Warm && !self.try_fill(rung, state_run)? {
                 return Ok(EndReason::Settled);
             }
+            searching.fill_ns = self.sampler.elapsed_ns().saturating_sub(begun_ns);
             let end = self.read_rung(searching, state_run)?;
             let now_ns = self.sampler.elapsed_ns();
             searching.limit_to_affordable_readings(now_ns);
@@ -231,9 +271,10 @@ impl Run<'_> {
         let begin = Slot { state: state_run.state, fill: rung, round: rung, position: 0, rung: Some(rung) };
         let of = u32::try_from(live.len()).unwrap_or(u32::MAX);
         for (position, at) in (0..).zip(self.plan.round_order(begin.state, rung, &live, |_| 0)) {
-            if self.is_firm_time_up(&searching.clock)? {
+            if self.is_time_up(|now_ns| searching.is_time_up(&state_run.clock, now_ns))? {
                 return Ok(EndReason::Budget);
             }
+            let begun_ns = self.sampler.elapsed_ns();
             let progress = &mut progresses[at];
             if !progress.is_announced {
                 self.start_and_warm_up(progress)?;
@@ -242,6 +283,9 @@ impl Run<'_> {
                 let slot = Slot { position, ..begin };
                 self.announce_turn(&slot, of, progress);
                 self.take_turn(&slot, progress)?;
+            }
+            if !self.plan.is_control(progress.trial) {
+                searching.turn_times_ns.push(self.sampler.elapsed_ns().saturating_sub(begun_ns));
             }
             self.add_turn_to_search(&mut searching.search, progress);
             self.close_after_turn(progress);
@@ -286,6 +330,8 @@ impl Run<'_> {
             self.sampler.close_session(progress.trial);
             progress.forget_readings();
         }
+        // Without a fresh turn, the time of the search would give no number.
+        state_run.owe_first_turn();
         let next = rung + 1;
         let end = self.measure_from(NextRound { round: next, fill: next }, state_run);
         state_run.progresses.extend(others);

@@ -183,6 +183,23 @@ fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_candidates_read
 }
 
 #[test]
+fn the_best_is_measured_afresh_even_if_the_budget_is_for_one_reading() {
+    let budget = Budget::Firm(Nanos(20_000_000));
+    // Two readings do not fit, nor does one, nor does a fill.
+    for (state, window_ns, fill_ns) in [(COLD, 10_000_000, 0), (COLD, 20_000_000, 0), (WARM, 100, 30_000_000)]
+    {
+        let sampler = ScriptedSampler { fill_ns, ..ScriptedSampler::default() };
+        let sampler = sampler.with_default_windows((2..8).map(|at| (at, window_ns)));
+        let recorded = play(&tuning(6, state, Rules { budget, ..rules_for_readings(2) }), sampler);
+        assert_eq!(rung_sizes(&recorded), [1], "{state} {window_ns}");
+        let mut chosen = trials_measured_afresh(&recorded);
+        chosen.retain(|&trial| trial > 1);
+        assert_eq!(chosen.len(), 1, "{state} {window_ns}: {:?}", recorded.outcomes());
+        assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+    }
+}
+
+#[test]
 fn an_interruption_ends_a_search_at_once_and_keeps_its_readings() {
     let stop = TrialEnd::Run(EndReason::Interrupted);
     let recorded = play(

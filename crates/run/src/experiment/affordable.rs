@@ -19,6 +19,10 @@ use std::time::Duration;
 /// Smallest useful number of readings of a trial: an untimed one, and one in each of two rounds.
 const READINGS_PER_TRIAL_MIN: u64 = 3;
 
+/// Parts of a search that each need the least time of a state: the search itself, and the fresh
+/// measurement of the best.
+const SEARCH_PARTS: u64 = 2;
+
 /// One reading under a bound on memory takes as long as this many readings, because untimed
 /// readings make its state.
 const PRESSED_TIME_FACTOR: u32 = 4;
@@ -78,15 +82,8 @@ pub(super) fn fit_plan_to_time(
 ) -> Option<String> {
     let mut time_ns = state_budget_ns(plan, config, predicted)?;
     let (all, states) = (plan.trials.len(), plan.states.len() as u64);
-    let needed_ns = plan.states.iter().map(|&state| predicted.least_state_ns(state));
-    let needed_ns = needed_ns.fold(0, u64::saturating_add);
-    if plan.states.len() > 1 && time_ns.saturating_mul(states) < needed_ns {
+    if !leave_out_later_states(plan, time_ns, 1, predicted).is_empty() {
         time_ns = time_ns.saturating_mul(states);
-        let left_out = plan.states.split_off(1);
-        let reason = wait_reason(predicted.reading_time(plan.states[0]));
-        for planned in plan.trials.extract_if(.., |it| left_out.contains(&it.trial.state)) {
-            plan.absent_trials.push((planned.trial, Outcome::Unavailable { reason: reason.clone() }));
-        }
     }
     for state in plan.states.clone() {
         let reading = predicted.reading_time(state);
@@ -115,6 +112,44 @@ pub(super) fn fit_plan_to_time(
         predicted.reading_time(plan.states[0]),
         fates.join(", ")
     ))
+}
+
+/// Leaves out the second state of a search if there is no time to search two and to measure the best
+/// of both afresh. Returns a message for the user; `None` if no state is left out.
+pub(super) fn fit_search_to_time(
+    plan: &mut Plan,
+    config: &RunConfig,
+    predicted: TimePrediction,
+) -> Option<String> {
+    let time_ns = state_budget_ns(plan, config, predicted)?;
+    let left_out = leave_out_later_states(plan, time_ns, SEARCH_PARTS, predicted);
+    let left_out = left_out.iter().map(ToString::to_string).reduce(|all, state| all + ", " + &state)?;
+    let first = plan.states[0];
+    Some(format!(
+        "a reading takes about {}, and there is only time to search {first}: {left_out} is left out. More time: --budget",
+        predicted.reading_time(first),
+    ))
+}
+
+/// Leaves out all states but the first, if the states together have less than `parts` times the
+/// least useful time of each. Each has `state_ns`. Returns the states that are left out.
+fn leave_out_later_states(
+    plan: &mut Plan,
+    state_ns: u64,
+    parts: u64,
+    predicted: TimePrediction,
+) -> Vec<CacheState> {
+    let needed_ns = plan.states.iter().map(|&state| predicted.least_state_ns(state).saturating_mul(parts));
+    let needed_ns = needed_ns.fold(0, u64::saturating_add);
+    if plan.states.len() < 2 || state_ns.saturating_mul(plan.states.len() as u64) >= needed_ns {
+        return Vec::new();
+    }
+    let left_out = plan.states.split_off(1);
+    let reason = wait_reason(predicted.reading_time(plan.states[0]));
+    for planned in plan.trials.extract_if(.., |it| left_out.contains(&it.trial.state)) {
+        plan.absent_trials.push((planned.trial, Outcome::Unavailable { reason: reason.clone() }));
+    }
+    left_out
 }
 
 /// Why a trial waits, if a reading takes about this long.
@@ -300,6 +335,21 @@ mod tests {
         assert_eq!((running_methods(&plan, COLD), plan.states.as_slice()), (vec!["null", "a"], &[COLD][..]));
         assert_eq!(running_methods(&plan, WARM), [] as [&str; 0]);
         assert_eq!((plan.trials.len(), plan.absent_trials.len()), (8, 8), "the second state is left out");
+    }
+
+    #[test]
+    fn a_search_leaves_out_the_second_state_if_there_is_no_time_for_both() {
+        let fitted = |budget_s: u64| {
+            let mut plan = plan_within(Budget::Firm(Nanos(budget_s * SECOND_NS)));
+            let said = fit_search_to_time(&mut plan, &config(&[], false), prediction(10));
+            assert_eq!(plan.trials.iter().filter(|it| it.wait_reason.is_some()).count(), 0);
+            (said, plan.states.len(), plan.trials.len(), plan.absent_trials.len())
+        };
+        // Cold needs two readings of 10 s, warm a fill and two readings, and both twice.
+        assert_eq!(fitted(10 + 120), (None, 2, 16, 0));
+        let (said, states, trials, absent) = fitted(10 + 80);
+        assert_eq!((states, trials, absent), (1, 8, 8));
+        assert!(said.unwrap().contains("only time to search cold: warm is left out"));
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Experiment {
         let whole = elapsed.max(wholes);
         let (wall, cpu) = (whole / count, cpu.mul_f64(whole.div_duration_f64(elapsed).max(1.0)));
         let planned = reading.plan(config, contenders, &mut targets, &mut expected)?;
-        let PlannedRun { mut plan, rounds, reference, reference_candidates } = planned;
+        let PlannedRun { mut plan, mut rounds, reference, reference_candidates } = planned;
         let undecoded = undecoded_archive(config, &targets, &expected)
             .and_then(|(path, archive)| undecoded_archive_warning(path, archive, &plan));
         planner::mark_first_named(&mut plan, &participants::requested_names(config));
@@ -83,12 +83,15 @@ impl Experiment {
             run_elapsed: begun.elapsed(),
             has_inspection: inspect.has_inspections(),
         };
-        let left_out = match (&rounds, &user.reader_group) {
-            (Rounds::All, ReaderGroup::One | ReaderGroup::Readers(_) | ReaderGroup::Settings(_)) => {
-                affordable::fit_plan_to_time(&mut plan, config, predicted)
-            }
+        let left_out = match (&mut rounds, &user.reader_group) {
             // The ranks of a fleet must plan alike, but each would predict another time.
-            (_, ReaderGroup::Ranks(_)) | (Rounds::Resumed(_) | Rounds::Search(_), _) => None,
+            (_, ReaderGroup::Ranks(_)) | (Rounds::Resumed(_), _) => None,
+            (Rounds::All, _) => affordable::fit_plan_to_time(&mut plan, config, predicted),
+            (Rounds::Search(tuning), _) => {
+                // The search has its own plan of the same trials.
+                affordable::fit_search_to_time(&mut tuning.plan, config, predicted);
+                affordable::fit_search_to_time(&mut plan, config, predicted)
+            }
         };
         let resume_plan = header_lines::new_resume_plan(config, &plan, &targets, &inspect);
         let header = header_lines::new_header(
