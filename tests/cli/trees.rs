@@ -243,6 +243,18 @@ fn links_are_followed_on_request_and_walks_that_follow_none_do_not_take_part() {
 }
 
 #[test]
+fn the_names_of_a_home_folder_are_found_if_readlab_writes_elsewhere() {
+    let (home, other) = (home(), Home::new());
+    let words = "race . --work names --method rust/names-readdir --runs 3 --quiet";
+    let data = "/.local/share/readlab (elsewhere by XDG_DATA_HOME), ";
+    home.readlab(words).refuses(data).tells("/.cache/readlab (elsewhere by XDG_CACHE_HOME), ");
+    let mut command = home.command(READLAB);
+    command.env("XDG_DATA_HOME", other.at("data")).env("XDG_CACHE_HOME", other.at(".cache"));
+    command.env("TMPDIR", other.temporary()).args(words.split(' '));
+    ProgramOutput::by(&mut command).exits(0);
+}
+
+#[test]
 fn files_that_readlab_writes_below_a_folder_are_no_part_of_it() {
     // The target is the whole home, with its data folder and the folder for temporary files.
     let json = home().race_json(".", "--method rust/read/scalar --state warm").exits(0);

@@ -268,7 +268,12 @@ fn walked_tree(target: &Target) -> anyhow::Result<&Arc<Tree>> {
             "--work names and stat find links and follow none: leave --follow out"
         }
         Some(WalkDifference::OwnFilesLeftOut) => {
-            "readlab writes below it, and --work names and stat count every name: write elsewhere (--output)"
+            let places: Vec<String> = tree.own_places().iter().map(ToString::to_string).collect();
+            bail!(
+                "{path}: readlab writes below it, and --work names and stat count every name: {}; or name a folder \
+                 below it",
+                places.join(", ")
+            );
         }
         Some(WalkDifference::EntriesLeftOut) => {
             "this user may not read every folder below it, and --work names and stat count every name: race it as \

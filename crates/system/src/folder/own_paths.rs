@@ -3,6 +3,8 @@
 
 use super::output_file::{self, OutputFile};
 use super::{FLAME_GRAPHS, RECORD, RECORD_DRAFT, REPORT, runs_folder, scratch};
+use crate::terminal::printable::display_path;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,11 +16,8 @@ impl OwnPaths {
     /// The paths of a run that writes into these output folders, and the folders in which readlab
     /// keeps its data and its cache for this user.
     pub fn of_run<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> OwnPaths {
-        use etcetera::BaseStrategy;
-        let data = runs_folder().ok().and_then(|runs| runs.parent().map(Path::to_owned));
-        let cache = etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("readlab"));
-        OwnPaths::of_paths(data.into_iter().chain(cache).chain(outputs.into_iter().flat_map(paths_in_output)))
-            .with_streams()
+        let of_user = data_folder().into_iter().chain(cache_folder());
+        OwnPaths::of_paths(of_user.chain(outputs.into_iter().flat_map(paths_in_output))).with_streams()
     }
 
     /// Adds the files to which standard output and standard error go.
@@ -58,7 +57,18 @@ impl OwnPaths {
 
     /// True if readlab writes below a folder, scratch folders included.
     pub fn has_any_below(&self, folder: &Path) -> bool {
-        !self.below(folder).0.is_empty() || scratch::may_exist_below(folder)
+        !self.places_below(folder).is_empty()
+    }
+
+    /// Where readlab writes below a folder, scratch folders included.
+    pub fn places_below(&self, folder: &Path) -> Vec<OwnPlace> {
+        let own = self.below(folder).0.into_iter().map(OwnPlace::of_path);
+        let of_runtimes = scratch::runtime_files_folder_below(folder);
+        let temporary =
+            scratch::temporary_folder_below(folder).filter(|path| of_runtimes.as_ref() != Some(path));
+        own.chain(temporary.map(|path| OwnPlace { path, moved_by: Some("TMPDIR") }))
+            .chain(of_runtimes.map(|path| OwnPlace { path, moved_by: None }))
+            .collect()
     }
 
     /// True if the path is one of readlab's own paths, a scratch folder of this process, or a file
@@ -71,6 +81,51 @@ impl OwnPaths {
     pub fn has_any_directly_in(&self, folder: &Path) -> bool {
         self.0.iter().any(|place| place.parent() == Some(folder)) || scratch::may_exist_directly_in(folder)
     }
+}
+
+/// A file or folder in which readlab writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnPlace {
+    pub path: PathBuf,
+    /// The option or the variable that makes readlab write elsewhere; `None` if there is none.
+    pub moved_by: Option<&'static str>,
+}
+
+impl OwnPlace {
+    fn of_path(path: PathBuf) -> OwnPlace {
+        let is = |own: Option<PathBuf>| own.and_then(|own| resolve_links(&own)).as_ref() == Some(&path);
+        let moved_by = if is(data_folder()) {
+            "XDG_DATA_HOME"
+        } else if is(cache_folder()) {
+            "XDG_CACHE_HOME"
+        } else if output_file::standard_stream_files().contains(&path) {
+            "another file for standard output and error"
+        } else {
+            "the option that names it, such as --output"
+        };
+        OwnPlace { path, moved_by: Some(moved_by) }
+    }
+}
+
+impl fmt::Display for OwnPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = display_path(&self.path);
+        match self.moved_by {
+            Some(by) => write!(f, "{path} (elsewhere by {by})"),
+            None => write!(f, "{path} (always)"),
+        }
+    }
+}
+
+/// The folder in which readlab keeps records and notes for this user.
+fn data_folder() -> Option<PathBuf> {
+    runs_folder().ok().and_then(|runs| runs.parent().map(Path::to_owned))
+}
+
+/// The folder in which readlab keeps contenders and files that it made for this user.
+fn cache_folder() -> Option<PathBuf> {
+    use etcetera::BaseStrategy;
+    etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("readlab"))
 }
 
 /// The paths that a run writes in its output folder: the folder itself if the run creates it,
@@ -137,6 +192,26 @@ mod tests {
         std::os::unix::fs::symlink(root.join("real"), root.join("link")).unwrap();
         let places = OwnPaths::of_paths([root.join("link/later")]);
         assert_eq!(places.paths(), [root.join("real/later")]);
+    }
+
+    #[test]
+    fn each_place_has_what_moves_it_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = fs::canonicalize(folder.path()).unwrap().join("run");
+        let own = OwnPaths::of_run([run.as_path()]);
+        let moved_by = |path: &Path| {
+            let places = own.places_below(Path::new("/"));
+            places.into_iter().find(|place| place.path == path).map(|place| place.moved_by)
+        };
+        assert_eq!(moved_by(&run), Some(Some("the option that names it, such as --output")));
+        let resolved = |path: Option<PathBuf>| resolve_links(&path.unwrap()).unwrap();
+        assert_eq!(moved_by(&resolved(data_folder())), Some(Some("XDG_DATA_HOME")));
+        assert_eq!(moved_by(&resolved(cache_folder())), Some(Some("XDG_CACHE_HOME")));
+        assert_eq!(moved_by(Path::new("/tmp")), Some(None), "runtimes write there whatever TMPDIR is");
+        let places = own.places_below(&run);
+        assert_eq!(places.len(), 1, "{places:?}");
+        let words = places[0].to_string();
+        assert!(words.ends_with("/run (elsewhere by the option that names it, such as --output)"), "{words}");
     }
 
     #[test]

@@ -82,10 +82,15 @@ pub fn may_exist_directly_in(folder: &Path) -> bool {
     folder == Path::new(PERF_MAPS_FOLDER) || fs::canonicalize(temporary).is_ok_and(|own| own == folder)
 }
 
-/// True if scratch folders or files of runtimes may be created below this folder.
-pub fn may_exist_below(folder: &Path) -> bool {
-    let temporary = fs::canonicalize(std::env::temp_dir());
-    temporary.is_ok_and(|own| own.starts_with(folder)) || Path::new(PERF_MAPS_FOLDER).starts_with(folder)
+/// The folder for files of runtimes, whose place no option and no variable changes, if it is below
+/// this folder.
+pub(super) fn runtime_files_folder_below(folder: &Path) -> Option<PathBuf> {
+    Some(PathBuf::from(PERF_MAPS_FOLDER)).filter(|own| own.starts_with(folder))
+}
+
+/// The folder in which scratch folders are created by default, if it is below this folder.
+pub(super) fn temporary_folder_below(folder: &Path) -> Option<PathBuf> {
+    fs::canonicalize(std::env::temp_dir()).ok().filter(|own| own.starts_with(folder))
 }
 
 impl ScratchFolder {

@@ -26,7 +26,7 @@ use readlab_model::target::tree::{TreeFacts, TreeOrder};
 use readlab_model::target::{TargetFacts, TargetKind};
 use readlab_protocol::{LIST_VARIABLE, Reads};
 use readlab_system::file_status::{self, DeviceNumber, FileKind, FileStatus};
-use readlab_system::folder::own_paths::OwnPaths;
+use readlab_system::folder::own_paths::{OwnPaths, OwnPlace};
 use readlab_system::folder::scratch::ScratchFolder;
 use readlab_system::open_file;
 use readlab_system::process::FileId;
@@ -320,6 +320,11 @@ impl Tree {
         let word = self.folder.as_deref().filter(|_| walks).unwrap_or(&list).as_os_str().to_owned();
         let env = vec![(LIST_VARIABLE.into(), list.into_os_string())];
         ReadRequest { word, env, ..ReadRequest::default() }
+    }
+
+    /// Where readlab writes below the folder.
+    pub fn own_places(&self) -> Vec<OwnPlace> {
+        self.folder.as_deref().map_or_else(Vec::new, |folder| self.own_paths.places_below(folder))
     }
 
     /// Why contenders that walk the folder would find other files; `None` if they find the same.
