@@ -32,6 +32,9 @@ const NAMING_RUNTIMES: [&str; 3] = ["java", "node", "nodejs"];
 /// Length limit for the name of a file that a command makes before it runs.
 const NAME_BYTES: usize = 256;
 
+/// Programs that end with exit code 2 if they could not read some of their files.
+const ENDING_WITH_2_AFTER_UNREAD_FILES: [&str; 6] = ["grep", "egrep", "fgrep", "zgrep", "rg", "ls"];
+
 /// Executes the words once, with their output in `output`. Returns times and the kernel's
 /// accounting, without an answer.
 pub(crate) fn execute(
@@ -64,7 +67,7 @@ pub(crate) fn execute(
     ended.map_err(|error| failed(format!("could not be heard: {error}")))?;
     let accepted = std::env::var(SUCCESS_VARIABLE).ok();
     if !is_success(status, accepted.as_deref()) {
-        let advice = if accepted.is_none() { advice_for_exit_code_1(status) } else { "" };
+        let advice = if accepted.is_none() { advice_on_exit_code(&name, status) } else { "" };
         return Err(failed(how_it_ended(status) + advice));
     }
     Ok(SampleLine {
@@ -95,9 +98,17 @@ fn is_success(status: ExitStatus, accepted: Option<&str>) -> bool {
 }
 
 /// Advice on how to race a command whose exit code 1 is an answer, such as that of `grep` without a
-/// match.
-fn advice_for_exit_code_1(status: ExitStatus) -> &'static str {
-    if status.code() == Some(1) { "; if that is no failure, --success 0,1 accepts exit code 1" } else { "" }
+/// match, or that read all but some files of a folder.
+fn advice_on_exit_code(name: &str, status: ExitStatus) -> &'static str {
+    let program = Path::new(name).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    match status.code() {
+        Some(1) => "; if that is no failure, --success 0,1 accepts exit code 1",
+        Some(2) if ENDING_WITH_2_AFTER_UNREAD_FILES.contains(&program) => {
+            "; if it could not read some files, --success 0,2 accepts exit code 2, and {list} names only files that can \
+             be read"
+        }
+        _ => "",
+    }
 }
 
 fn not_started(name: &str, error: &io::Error) -> Refusal {
@@ -352,6 +363,14 @@ mod tests {
         assert_eq!(shell, failed(&format!("sh ended with exit code 1{advice}")));
         let other = execute(&["sh".into(), "-c".into(), "exit 2".into()]).unwrap_err();
         assert_eq!(other, failed("sh ended with exit code 2"));
+        let Refusal::Failed(unread) = execute(&words("grep -c x /no/such/file")).unwrap_err() else {
+            panic!("it was started")
+        };
+        assert!(
+            unread.starts_with("grep ended with exit code 2; if it could not read some files"),
+            "{unread}"
+        );
+        assert!(unread.contains("--success 0,2") && unread.contains("{list}"), "{unread}");
         let killed = execute(&["sh".into(), "-c".into(), "kill -9 $$".into()]);
         assert_eq!(killed.unwrap_err(), failed("sh was killed by signal 9"));
         let absent = execute(&words("/no/such/program")).unwrap_err();

@@ -308,13 +308,14 @@ const ESCAPED_BRACE: char = '\u{4}';
 /// Marks a `>` outside quotes.
 const OUTPUT_REDIRECTION: char = '\u{5}';
 
+/// How a program gets the path whose text would name it.
+pub const HAND_OVER_WORDS: &str = "hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {}, or in a variable, if the program takes no argument: F={} duckdb -c \"select count(*) from read_csv(getenv('F'))\"";
+
 /// The reason why the path may not be at this position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlacingError {
     /// The path would be part of a program's text.
-    #[error(
-        "'{0}': {{}} is within a script, where the file's name would be code; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {{}}"
-    )]
+    #[error("'{0}': {{}} is within a script, where the file's name would be code; {how}", how = HAND_OVER_WORDS)]
     Script(String),
     /// A shell would put the path into a program's text.
     #[error(
@@ -1272,6 +1273,7 @@ mod tests {
             "wc -l <{}",
             "cat<{}",
             "LC_ALL=C grep -c x {}",
+            "F={} duckdb -c \"select count(*) from read_csv(getenv('F'))\"",
             "tar -xf{}",
             "curl -s file://{} | wc -l",
             "cp {} /tmp/{}.copy",

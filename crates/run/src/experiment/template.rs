@@ -8,7 +8,7 @@ use super::options::{OwnCommand, SelectionOptions};
 use anyhow::{bail, ensure};
 use readlab_model::trial::{COMMAND, TrialId};
 use readlab_protocol::command_line::{self, PLACE};
-use readlab_protocol::placing::{self, PlacingError};
+use readlab_protocol::placing::{self, HAND_OVER_WORDS, PlacingError};
 use readlab_protocol::quoting::quoted_chars;
 use readlab_record::Check;
 use readlab_system::file_status::FileStatus;
@@ -208,7 +208,7 @@ fn command_template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option
         _ if end > 0 => Ok(Some(template + &command[end..])),
         Some(target) => {
             bail!(
-                "the command '{}' names {} within quotes; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {PLACE}",
+                "the command '{}' names {} within quotes; {HAND_OVER_WORDS}",
                 secret::redact_command(command),
                 secret::redact_command(&display_path(target))
             )
@@ -359,7 +359,7 @@ mod tests {
         let said = command_template("sh -c 'wc -l f.txt | cat'", &targets).unwrap_err().to_string();
         assert_eq!(
             said,
-            "the command 'sh -c 'wc -l f.txt | cat'' names f.txt within quotes; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {}"
+            format!("the command 'sh -c 'wc -l f.txt | cat'' names f.txt within quotes; {HAND_OVER_WORDS}")
         );
         assert_eq!(command_template("grep -c 'f.txt.' x", &targets).unwrap(), None);
     }
