@@ -33,9 +33,14 @@ fn serve_file(home: &Home, point: &str, more: &[&str]) -> Option<(KilledOnDrop, 
 /// The export of a race on a file that a program serves through /dev/fuse, and the process id of
 /// the program; `None` if this is impossible.
 fn race_behind_a_program(words: &str, more: &[&str]) -> Option<(Export, u32)> {
+    race_below_the_mount("mounted/file", words, more)
+}
+
+/// The same, on a path at or below the mount.
+fn race_below_the_mount(path: &str, words: &str, more: &[&str]) -> Option<(Export, u32)> {
     let home = Home::new();
     let (program, _undo) = serve_file(&home, "mounted", more)?;
-    let run = home.race_json("mounted/file", words);
+    let run = home.race_json(path, words);
     Some((run, program.0.id()))
 }
 
@@ -65,6 +70,16 @@ fn a_file_whose_pages_are_dropped_at_each_open_or_never_kept_is_never_warm() {
 
 mod ring2 {
     use super::*;
+
+    #[test]
+    fn names_that_the_kernel_may_not_keep_are_found_in_an_unknown_state() {
+        let words = "--work names --method rust/names-readdir";
+        let Some((run, _)) = race_below_the_mount("mounted", words, &["forget"]) else { return };
+        let run = run.exits(0);
+        run.measured("rust/names-readdir", "unknown");
+        let cautions = run["targets"][0]["cautions"].to_string();
+        assert!(cautions.contains("the kernel forgets them soon"), "{cautions}");
+    }
 
     #[test]
     fn a_file_passed_through_to_the_kernel_is_cold_and_warm_like_its_backing_file() {

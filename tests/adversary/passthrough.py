@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """A file system of one file, `file`, served through /dev/fuse from another file: passthrough.py BACKING MOUNT_POINT
-[keep|drop|direct|pass]
+[keep|drop|direct|pass|forget]
 
 It does what every FUSE program may do: each read is answered through a page cache of which the kernel, queried for
 MOUNT_POINT/file, has no record; with `keep` from its own memory. With `drop` the kernel drops the file's pages at each
-open; with `direct` it keeps none. With `pass` the kernel gets the other file and reads it itself (Linux 6.9). Needs root and only Python. Prints
-"ready" when the file can be read.
+open; with `direct` it keeps none. With `pass` the kernel gets the other file and reads it itself (Linux 6.9). With `forget` the
+kernel may keep no name. Needs root and only Python. Prints "ready" when the file can be read.
 """
 import fcntl
 import os
@@ -16,7 +16,7 @@ import sys
 ENOENT, EIO, ENOSYS = 2, 5, 38
 LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FSYNC, FLUSH, INIT, OPENDIR, RELEASEDIR, INTERRUPT = (
     1, 2, 3, 14, 15, 17, 18, 20, 25, 26, 27, 29, 36)
-BATCH_FORGET = 42
+BATCH_FORGET, READDIR = 42, 28
 ROOT, FILE = 1, 2
 READ_MAX = 1 << 17
 FUSE_INIT_EXT, FUSE_PASSTHROUGH_2 = 1 << 30, 1 << 5
@@ -63,7 +63,10 @@ def answer(opcode, node, body):
     if opcode == LOOKUP:
         if node != ROOT or body.rstrip(b"\0") != b"file":
             return ENOENT
-        return struct.pack("<QQQQII", FILE, 0, 3600, 3600, 0, 0) + attributes(FILE)
+        return struct.pack("<QQQQII", FILE, 0, 0 if what == "forget" else 3600, 3600, 0, 0) + attributes(FILE)
+    if opcode == READDIR:
+        _, offset = struct.unpack_from("<QQ", body)
+        return b"" if offset else struct.pack("<QQII8s", FILE, 1, 4, 8, b"file")
     if opcode == GETATTR:
         return struct.pack("<QII", 3600, 0, 0) + attributes(node)
     if opcode == OPEN and passes:

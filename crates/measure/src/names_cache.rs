@@ -14,7 +14,9 @@ use readlab_corpus::names_truth::truth_of_names;
 use readlab_model::units::Nanos;
 use readlab_system::names;
 use readlab_system::{filesystem, interrupt, page_cache};
+use readlab_targets::target::filesystem::{Backing, Filesystem};
 use readlab_targets::target::tree::Tree;
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,6 +58,19 @@ impl NamesCache {
     pub(super) fn observe(&self) -> TargetState {
         let resident = self.residency().map_err(|error| error.to_string());
         TargetState { residency: resident, change: self.tree.change() }
+    }
+
+    /// Called right after each name was asked for. An error if the kernel has already forgotten names
+    /// because a program or a server says how long it may keep them: then no fill makes them warm.
+    pub(super) fn check_kept(&self) -> Result<(), CacheError> {
+        let path = self.folder_or_list_path();
+        let file = File::open(&path).map_err(call_failed(&path, "open"))?;
+        let filesystem = Filesystem::read(&file).map_err(call_failed(&path, "statfs"))?;
+        let may_expire = matches!(filesystem.backing, Backing::Remote | Backing::Program);
+        if may_expire && !self.residency()?.is_warm() {
+            return Err(CacheError::NamesExpire { path, filesystem });
+        }
+        Ok(())
     }
 
     fn folder_or_list_path(&self) -> PathBuf {

@@ -120,6 +120,20 @@ impl CacheControl {
         CacheControl::Names { cache: NamesCache::new(tree, eviction) }
     }
 
+    /// Gives up the control of names if the kernel forgets them soon after each was asked for, which
+    /// was done just now. Returns why their state is unknown.
+    pub fn give_up_if_names_expire(&mut self) -> Result<Option<String>, CacheError> {
+        let CacheControl::Names { cache } = self else { return Ok(None) };
+        match cache.check_kept() {
+            Err(error) if error.leaves_state_unknown() => {
+                let reason = error.to_string();
+                *self = CacheControl::Unknown { identity: None, reason: reason.clone() };
+                Ok(Some(reason))
+            }
+            kept => kept.map(|()| None),
+        }
+    }
+
     fn check_provable(&self) -> Result<(), CacheError> {
         match self {
             CacheControl::File { cache, .. } => cache.proof_if_provable().map(drop),

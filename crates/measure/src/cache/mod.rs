@@ -136,6 +136,12 @@ pub enum CacheError {
     NamesNeedRoot { path: PathBuf },
     #[error("{}: not warm, {proof} after each was asked for: the kernel dropped some", display_path(.path))]
     NamesNotKept { path: PathBuf, proof: ResidencyProof },
+    /// A program or a server says how long the kernel may keep names, and that is too short.
+    #[error(
+        "{}: names can be proven neither cold nor warm: as {filesystem} is mounted, the kernel forgets them soon",
+        display_path(.path)
+    )]
+    NamesExpire { path: PathBuf, filesystem: Filesystem },
     #[error("{cause}")]
     ListUnreadable { cause: String },
     #[error(transparent)]
@@ -149,7 +155,12 @@ pub enum CacheError {
 impl CacheError {
     /// Whether the target can be read here, but in a state that nobody can prove.
     pub(super) fn leaves_state_unknown(&self) -> bool {
-        matches!(self, CacheError::OwnCache { .. } | CacheError::Residency(ResidencyError::Unknown { .. }))
+        matches!(
+            self,
+            CacheError::OwnCache { .. }
+                | CacheError::NamesExpire { .. }
+                | CacheError::Residency(ResidencyError::Unknown { .. })
+        )
     }
 
     /// Whether a fill that failed may succeed the next time: something was evicted, although it

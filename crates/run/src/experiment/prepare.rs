@@ -64,6 +64,8 @@ impl Experiment {
         let reading = FirstReading { deadline, uncompared_time, recorder };
         let (reads, cpu_ns) = (Instant::now(), clock::process_cpu_ns());
         let mut expected = reading.read_all_targets(&mut targets)?;
+        // Only the reading shows whether the kernel keeps names.
+        targets.iter().try_for_each(|it| config.check_provable(&it.cache_control))?;
         let count = u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
         let cpu = Duration::from_nanos(clock::process_cpu_ns().saturating_sub(cpu_ns)) / count;
         let elapsed = reads.elapsed();

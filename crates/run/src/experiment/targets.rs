@@ -93,7 +93,7 @@ impl OpenTarget {
             false => CacheControl::open_if_provable(&target, eviction)?,
         };
         if let CacheControl::Unknown { reason, .. } = &cache_control {
-            target.facts.cautions.push(format!("The state of the page cache is unknown: {reason}."));
+            target.facts.cautions.push(unknown_state_caution(reason));
         }
         Ok(OpenTarget { form, target, cache_control })
     }
@@ -112,7 +112,11 @@ impl OpenTarget {
         let path = &self.target.facts.path;
         let truth = if matches!(self.cache_control, CacheControl::Names { .. }) {
             recorder.display().show_activity(&format!("walking {path} once for the right answer"));
-            find_names_truth(walked_tree(&self.target)?, deadline)?
+            let truth = find_names_truth(walked_tree(&self.target)?, deadline)?;
+            if let Some(reason) = self.cache_control.give_up_if_names_expire()? {
+                self.target.facts.cautions.push(unknown_state_caution(&reason));
+            }
+            truth
         } else {
             recorder.display().show_activity(&format!("reading {path} once for the right answer"));
             let (begun, size_bytes) = (Instant::now(), self.target.facts.size_bytes);
@@ -289,6 +293,10 @@ fn find_names_truth(tree: &Tree, deadline: &Deadline) -> anyhow::Result<Truth> {
     let folder = tree.folder().context("what is walked is a folder")?;
     filesystem::sync(folder, &|| deadline.check()).with_context(|| display_path(folder))?;
     Ok(truth_of_names(folder, &|_| deadline.check())?)
+}
+
+fn unknown_state_caution(reason: &str) -> String {
+    format!("The state of the page cache is unknown: {reason}.")
 }
 
 /// The caution about a target of which only a part was read, because no answer is compared.

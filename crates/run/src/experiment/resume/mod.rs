@@ -258,20 +258,25 @@ fn open_same_targets(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow
                 bail!("{} {change} since the run was cut short: begin anew", open.target.facts.path);
             }
         }
-        let is_proven = |trial: &Trial| {
-            trial.state != CacheState::Unknown
-                && trial.target.under_first_condition(plan.targets.len()) == index
-        };
-        if let CacheControl::Unknown { reason, .. } = &open.cache_control
-            && plan.trials.iter().any(is_proven)
-        {
-            bail!(
-                "{reason}; before the run was cut short its state was proven: resume as the same user, or begin anew"
-            );
-        }
+        check_still_provable(plan, index, &open.cache_control)?;
         targets.push(open);
     }
     Ok(targets)
+}
+
+/// Refuses a target whose state was proven before the run was cut short, and cannot be proven now.
+fn check_still_provable(plan: &ResumePlan, index: TargetIndex, control: &CacheControl) -> anyhow::Result<()> {
+    let is_proven = |trial: &Trial| {
+        trial.state != CacheState::Unknown && trial.target.under_first_condition(plan.targets.len()) == index
+    };
+    if let CacheControl::Unknown { reason, .. } = control
+        && plan.trials.iter().any(is_proven)
+    {
+        bail!(
+            "{reason}; before the run was cut short its state was proven: resume as the same user, or begin anew"
+        );
+    }
+    Ok(())
 }
 
 /// The repeated first reading of each target, which finds the expected answers again and compares
@@ -287,11 +292,12 @@ impl RepeatedReading<'_> {
     fn read_all_targets(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
         let mut all = Vec::<ExpectedAnswers>::new();
         let target_count = targets.len();
-        for (target, before) in targets.iter_mut().zip(self.recorded_targets) {
+        for (target, (index, before)) in targets.iter_mut().zip(self.recorded_targets.numbered()) {
             // Without a digest, nothing was compared with the answer.
             let uncompared_time =
                 before.digest.is_none().then(|| self.deadline.uncompared_reading_time(target_count));
             let expected = target.read_once(all.first(), uncompared_time, &self.deadline, self.recorder)?;
+            check_still_provable(self.resume_plan, index, &target.cache_control)?;
             let facts = &target.target.facts;
             let is_same = has_same_content(before, facts) && before.http() == facts.http();
             ensure!(is_same, "{}: is not what it was before the run was cut short: begin anew", facts.path);
