@@ -26,9 +26,14 @@ impl ArrangedTargets {
         ensure!(is_tree, "--per-file is for one folder or list");
         let form = TargetForm { archive: None, over: Transport::Tree };
         let (mut opened, mut expected) = (Vec::new(), Vec::new());
-        for target in self.targets[TargetIndex::new(0)].target.size_groups()? {
+        let whole = &self.targets[TargetIndex::new(0)];
+        let groups = whole.target.size_groups()?;
+        // Only where nothing is compared with the answers, some of the files were read.
+        let is_compared = whole.expected.truth.is_whole;
+        let uncompared_time = (!is_compared).then(|| deadline.uncompared_reading_time(groups.len()));
+        for target in groups {
             let mut open = OpenTarget::open(ExaminedTarget { form, target }, drop_caches, false)?;
-            expected.push(open.read_once(None, None, deadline, recorder)?);
+            expected.push(open.read_once(None, uncompared_time, deadline, recorder)?);
             opened.push(open);
         }
         let (targets, caches) = split_known_targets(opened, expected);
