@@ -52,7 +52,6 @@ impl SweepTarget {
 }
 
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a target has one")]
 pub enum CacheControl {
     File {
         /// Identity of the file when its expected answer was found.
