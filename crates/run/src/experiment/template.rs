@@ -184,19 +184,22 @@ pub(super) fn check_command_line(line: &str) -> anyhow::Result<()> {
 }
 
 /// The command with `{}` for each word that names a target; `None` if it already has a `{}` or
-/// names no target. A command that only names files below a target is refused, because the target
-/// would be appended.
+/// names no target. A command without a placeholder that only names files below a target is refused,
+/// because the target would be appended.
 fn command_template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>> {
     if command.contains(PLACE) {
         return Ok(None);
     }
     let mut template = String::new();
     let mut end = 0;
-    let mut names_below = false;
+    let mut name_below = None;
     for range in argument_ranges(command) {
         let word = &command[range.clone()];
         let Some(named) = name_offset(word, |name| is_target(name, targets)) else {
-            names_below |= name_offset(word, |name| is_below_target(name, targets)).is_some();
+            // An option, such as `--exclude-dir=NAME`, takes no operand's place.
+            let named = name_offset(word, |name| is_below_target(name, targets));
+            let operand = named.filter(|_| !word.starts_with('-')).map(|at| &word[at..]);
+            name_below = name_below.or(operand);
             continue;
         };
         template.push_str(&command[end..range.start + named]);
@@ -204,17 +207,23 @@ fn command_template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option
         end = range.end;
     }
     let within = |target: &PathBuf| target.to_str().is_some_and(|name| is_word_within_quotes(command, name));
-    match targets.iter().find(|target| within(target)) {
+    match (targets.iter().find(|target| within(target)), name_below) {
         _ if end > 0 => Ok(Some(template + &command[end..])),
-        Some(target) => {
+        (Some(target), _) => {
             bail!(
                 "the command '{}' names {} within quotes; {HAND_OVER_WORDS}",
                 secret::redact_command(command),
                 secret::redact_command(&display_path(target))
             )
         }
-        None if names_below => Err(PlacingError::NoPlace(secret::redact_command(command)).into()),
-        None => Ok(None),
+        (None, Some(name)) if !command_line::has_place(command) => {
+            bail!(
+                "the command '{}' has no {PLACE}, and names {name} below the raced folder, so that both might be read; write \
+                 {PLACE} where the path belongs",
+                secret::redact_command(command)
+            )
+        }
+        (None, _) => Ok(None),
     }
 }
 
@@ -529,12 +538,15 @@ mod tests {
         }
         for line in [format!("du -s {tree}/sub"), format!("grep -rc x {link}/sub")] {
             let said = command_template(&line, &targets).unwrap_err().to_string();
+            assert!(said.contains("/sub below the raced folder"), "{said}");
             assert!(said.contains("write {} where the path belongs"), "{said}");
         }
         for (line, template) in [
             (format!("du -s {tree} {tree}/sub"), Some("du -s {} ".to_owned() + &tree + "/sub")),
             (format!("grep -rcf {beside}"), None),
             (format!("grep -rc {tree}/absent"), None),
+            (format!("grep -rc --exclude-dir={tree}/sub x"), None),
+            (format!("xargs -0 {tree}/sub/a < {{list}}"), None),
         ] {
             assert_eq!(command_template(&line, &targets).unwrap(), template, "{line}");
         }
