@@ -126,7 +126,7 @@ fn with_target_variable(line: &str, targets: &[PathBuf]) -> String {
     for range in argument_ranges(line) {
         let word = &line[range.clone()];
         let new = match name_offset(word, is_named) {
-            Some(_) if changes_link_alone(line, &range) => continue,
+            Some(_) if changes_link_alone(line, &range, targets) => continue,
             Some(named) => format!("{}\"${TARGET_VARIABLE}\"", &word[..named]),
             None => {
                 let Some(script) = script_in(word) else { continue };
@@ -145,25 +145,45 @@ fn with_target_variable(line: &str, targets: &[PathBuf]) -> String {
 }
 
 /// Whether the program of a word renames, replaces or removes the link that the word names, and
-/// does not change the file that the link leads to.
-fn changes_link_alone(line: &str, word: &Range<usize>) -> bool {
+/// does not change the file that the link leads to. A link by which a target is raced, or that is
+/// below one, is part of what is raced.
+fn changes_link_alone(line: &str, word: &Range<usize>, targets: &[PathBuf]) -> bool {
     let name = PathBuf::from(without_quotes(&line[word.clone()]));
     let before = command_line::commands(&line[..word.start]).pop().unwrap_or_default();
     let is_redirected = before.trim_end().ends_with(['<', '>', '|', '&']);
-    if is_redirected || !name.is_symlink() {
+    let is_raced = || targets.iter().any(|target| is_same_entry(&name, target));
+    if is_redirected || !name.is_symlink() || is_raced() || has_target_above(&name, targets) {
         return false;
     }
-    let is_last =
-        || command_line::commands(&line[word.end..]).first().is_none_or(|rest| rest.trim().is_empty());
-    let is_long = |option: &str| option.starts_with("--no-");
-    let is_short = |option: &str| option.starts_with('-') && !option.starts_with("--");
-    let means_link = |option: &str| is_long(option) || is_short(option) && option.contains(['T', 'n', 't']);
     match placing::program_of(before).as_str() {
         "rm" | "unlink" => true,
-        // A file is moved into the folder to which a last operand leads.
-        "mv" | "ln" => !name.is_dir() || !is_last() || before.split_whitespace().any(means_link),
+        program @ ("mv" | "ln") => !name.is_dir() || !is_destination(program, before, &line[word.end..]),
         _ => false,
     }
+}
+
+/// Whether `mv` or `ln` puts files into the folder that a word names. The word is between these two
+/// parts of a line.
+fn is_destination(program: &str, before: &str, after: &str) -> bool {
+    let is_short = |option: &str| option.starts_with('-') && !option.starts_with("--");
+    let names_folder =
+        |option: &str| option == "--target-directory" || is_short(option) && option.ends_with('t');
+    if before.split_whitespace().next_back().is_some_and(names_folder) {
+        return true;
+    }
+    // `mv -n` keeps files that exist, and follows the link.
+    let letters: &[char] = if program == "ln" { &['T', 'n', 't'] } else { &['T', 't'] };
+    let excludes_word = |option: &str| {
+        ["--no-t", "--no-d", "--target-directory"].iter().any(|long| option.starts_with(long))
+            || is_short(option) && option.contains(letters)
+    };
+    let rest = command_line::commands(after).first().copied().unwrap_or_default();
+    let operands = match rest.split_once(['<', '>']) {
+        // Digits before a redirection are the number of a stream.
+        Some((operands, _)) => operands.trim_end_matches(|c: char| c.is_ascii_digit()),
+        None => rest,
+    };
+    operands.trim().is_empty() && !before.split_whitespace().any(excludes_word)
 }
 
 /// What is within the quotes of a word, if it may be a script.
@@ -257,16 +277,30 @@ fn is_target(name: &Path, targets: &[PathBuf]) -> bool {
     targets.iter().any(|target| is_same_file(name, target))
 }
 
-/// Whether a name is that of an existing file or folder below a target. Devices such as /dev/null
-/// do not count, because a command may write to them.
+/// Whether a name is that of an existing file or folder below a target, or of a link to one. Devices
+/// such as /dev/null do not count, because a command may write to them.
 fn is_below_target(name: &Path, targets: &[PathBuf]) -> bool {
+    name.metadata().is_ok_and(|facts| facts.is_file() || facts.is_dir())
+        && (has_target_above(name, targets)
+            || name.canonicalize().is_ok_and(|path| has_target_above(&path, targets)))
+}
+
+/// Whether a folder above a name is a target, as the name is written.
+fn has_target_above(name: &Path, targets: &[PathBuf]) -> bool {
     let Ok(path) = path::absolute(name) else { return false };
     let is_above = |folder: &&Path| {
         let goes_up = |rest: &Path| rest.components().any(|part| part == Component::ParentDir);
         path.strip_prefix(folder).is_ok_and(|rest| !goes_up(rest))
     };
-    path.metadata().is_ok_and(|facts| facts.is_file() || facts.is_dir())
-        && path.ancestors().skip(1).filter(is_above).any(|folder| is_target(folder, targets))
+    path.ancestors().skip(1).filter(is_above).any(|folder| is_target(folder, targets))
+}
+
+/// Whether two names are the same entry of the same folder. A link at the entry is not followed.
+fn is_same_entry(one: &Path, other: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (path::absolute(one), path::absolute(other)) else { return false };
+    let is_same_folder =
+        || one.parent().zip(other.parent()).is_some_and(|(one, other)| is_same_file(one, other));
+    one.file_name() == other.file_name() && is_same_folder()
 }
 
 /// The folder in which a pattern for names begins to match; `None` if the pattern does not name it.
@@ -505,6 +539,10 @@ mod tests {
         ] {
             assert!(check_writes(&line, &targets).is_ok(), "{line}");
         }
+        let by_link = [PathBuf::from(&link)];
+        for line in [format!("rm -f {link}"), format!("ln -sf {other} {link}"), format!("rm -f {file}")] {
+            assert!(is_write(&line, &by_link), "{line}");
+        }
     }
 
     #[test]
@@ -515,8 +553,10 @@ mod tests {
         for file in ["d/sub/a", "beside"] {
             fs::write(at(file), "a\n").unwrap();
         }
-        std::os::unix::fs::symlink(at("d"), at("link")).unwrap();
-        let (tree, beside, link) = (at("d"), at("beside"), at("link"));
+        for (file, link) in [("d", "link"), ("d/sub/a", "file_link"), ("beside", "d/inner_link")] {
+            std::os::unix::fs::symlink(at(file), at(link)).unwrap();
+        }
+        let (tree, beside, link, file_link) = (at("d"), at("beside"), at("link"), at("file_link"));
         let targets = [PathBuf::from(&tree)];
         for line in [
             format!("rm -f {tree}/sub/a"),
@@ -524,6 +564,12 @@ mod tests {
             format!("rm -f {link}/*"),
             format!("mv {beside} {link}"),
             format!("ln -s {beside} {link}"),
+            format!("mv {beside} {link} 2>/dev/null"),
+            format!("mv -n {beside} {link}"),
+            format!("mv -t {link} {beside}"),
+            format!("ln -s --target-directory {link} {beside}"),
+            format!("truncate -s 0 {file_link}"),
+            format!("rm -f {tree}/inner_link"),
         ] {
             assert!(is_write(&line, &targets), "{line}");
         }
@@ -532,7 +578,8 @@ mod tests {
             format!("rm -f {tree}/../beside"),
             format!("mv {link} {beside}"),
             format!("ln -sfn {beside} {link}"),
-            format!("rm {link}"),
+            format!("mv -t /tmp {link}"),
+            format!("rm {link} {file_link}"),
         ] {
             assert!(check_writes(&line, &targets).is_ok(), "{line}");
         }
