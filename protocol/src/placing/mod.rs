@@ -360,7 +360,7 @@ pub enum PlacingError {
     OfAnother(String, String),
     /// The command would change the file.
     #[error(
-        "'{0}': this writes to the raced file, which must stay as it is; write to another one, for example {{}}.out"
+        "'{0}': this writes to the raced file, or to one below the raced folder, which must stay as it is; write elsewhere, for example to {{}}.out"
     )]
     Writes(String),
     /// The command would write to files that are named by parts of the path.
