@@ -1,6 +1,8 @@
 //! The characters of a shell's text with the quotes around them. All that parses command lines gets
 //! its characters from here.
 
+use std::ops::Range;
+
 /// A character of a text, with what is around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuotedChar {
@@ -57,6 +59,22 @@ pub fn quoted_chars(text: &str) -> QuotedChars<'_> {
         follows_dollar: false,
         substitutions: Vec::new(),
     }
+}
+
+/// The ranges of a text's words, with their quotes. Words are separated by characters outside quotes
+/// for which the test holds.
+#[must_use]
+pub fn word_ranges(text: &str, is_separator: impl Fn(char) -> bool) -> Vec<Range<usize>> {
+    let (mut words, mut begin) = (Vec::new(), None);
+    for it in quoted_chars(text) {
+        if it.is_outside() && is_separator(it.c) {
+            words.extend(begin.take().map(|begin| begin..it.at));
+        } else {
+            begin.get_or_insert(it.at);
+        }
+    }
+    words.extend(begin.map(|begin| begin..text.len()));
+    words
 }
 
 impl QuotedChars<'_> {
@@ -132,6 +150,16 @@ mod tests {
         ] {
             assert_eq!(outside(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_word_keeps_its_quotes_and_the_separators_in_them() {
+        let words = |text: &str| -> Vec<String> {
+            word_ranges(text, char::is_whitespace).into_iter().map(|word| text[word].to_owned()).collect()
+        };
+        assert_eq!(words(" a 'b c'd\te \"f"), ["a", "'b c'd", "e", "\"f"]);
+        assert_eq!(words("ä\\ b \"$(c d)\" '"), ["ä\\ b", "\"$(c d)\"", "'"]);
+        assert_eq!(words(" "), <[&str; 0]>::default());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! checked.
 
 use readlab_protocol::command_line::{commands, is_assignment};
-use readlab_protocol::quoting::quoted_chars;
+use readlab_protocol::quoting::word_ranges;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -121,16 +121,7 @@ fn program_of_xargs(command: &str) -> Option<&str> {
 
 /// The words of a command as they are written, with their quotes.
 fn written_words(command: &str) -> Vec<&str> {
-    let (mut words, mut begin) = (Vec::new(), None);
-    for it in quoted_chars(command) {
-        if it.is_outside() && it.c.is_whitespace() {
-            words.extend(begin.take().map(|begin: usize| &command[begin..it.at]));
-        } else {
-            begin.get_or_insert(it.at);
-        }
-    }
-    words.extend(begin.map(|begin| &command[begin..]));
-    words
+    word_ranges(command, char::is_whitespace).into_iter().map(|word| &command[word]).collect()
 }
 
 /// The name of the program that a command starts; `None` if only the shell can resolve it.

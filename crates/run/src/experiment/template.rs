@@ -9,7 +9,7 @@ use anyhow::{bail, ensure};
 use readlab_model::trial::{COMMAND, TrialId};
 use readlab_protocol::command_line::{self, PLACE};
 use readlab_protocol::placing::{self, HAND_OVER_WORDS, PlacingError};
-use readlab_protocol::quoting::quoted_chars;
+use readlab_protocol::quoting;
 use readlab_record::Check;
 use readlab_system::file_status::FileStatus;
 use readlab_system::terminal::notice;
@@ -336,16 +336,7 @@ fn is_word_within_quotes(command: &str, name: &str) -> bool {
 
 /// The ranges of a command line's words, as a shell would split them, with their quotes.
 fn word_ranges(command: &str) -> Vec<Range<usize>> {
-    let (mut words, mut begin) = (Vec::new(), None);
-    for it in quoted_chars(command) {
-        if it.is_outside() && WORD_SEPARATORS.contains(it.c) {
-            words.extend(begin.take().map(|begin| begin..it.at));
-        } else {
-            begin.get_or_insert(it.at);
-        }
-    }
-    words.extend(begin.map(|begin| begin..command.len()));
-    words
+    quoting::word_ranges(command, |c| WORD_SEPARATORS.contains(c))
 }
 
 /// A word without its quotes, if the result is one word.
