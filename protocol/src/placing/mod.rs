@@ -475,7 +475,8 @@ impl<'a> Scope<'a> {
         let variables = parameters::variables_with_path(script, &self.variables);
         let renamed = parameters::with_variables_renamed(script, &variables);
         let code = renamed.as_str();
-        if !names_path(&marked(code)) {
+        // A variable in single quotes is expanded by a shell that this script starts.
+        if !names_path(&marked(code)) && !parameters::names_variable(code, &variables) {
             return Ok(());
         }
         if self.depth > DEPTH_MAX {
@@ -1437,7 +1438,7 @@ mod tests {
             "head -n $(( 2 + 1 )) {}",
             "pigz -p $(nproc) -d -c {}",
             "taskset -c $(cat cores) wc -l {}",
-            "nice -n $(cat level) head -c $(cat size) {} | wc -c",
+            "nice -n 5 head -c $(cat size) {} | wc -c",
             "diff <(sort x) {}",
             "python3 my.py $(nproc) {}",
             // A substitution in double quotes has quotes of its own.

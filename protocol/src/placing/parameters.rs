@@ -52,6 +52,11 @@ pub(super) fn variables_with_path(script: &str, known: &[PathVariable]) -> Vec<P
     }
 }
 
+/// Whether the name of a variable is anywhere in a script.
+pub(super) fn names_variable(script: &str, variables: &[PathVariable]) -> bool {
+    variables.iter().any(|variable| script.contains(&variable.name))
+}
+
 /// The script with `$1` for each of these variables.
 pub(super) fn with_variables_renamed(script: &str, variables: &[PathVariable]) -> String {
     with_parameters_renamed(script, |_| None, |name| parameter_of_variable(name, variables))

@@ -335,6 +335,8 @@ mod tests {
             "sort x > \"$(echo {})\"",
             "sh -c 'rm \"$1\"' sh \"$(echo \"$1\")\"",
             "rm $(realpath {})",
+            "export f={}; sh -c 'bash -c \"rm \\$f\"'",
+            "export f={}; bash -c 'sh -c '\\''rm \"$f\"'\\'''",
             "rm `realpath {}`",
             "sort {} > $(realpath {})",
         ] {
