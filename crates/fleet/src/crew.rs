@@ -198,7 +198,7 @@ impl<'a> FleetMember<'a> {
 }
 
 /// The time after which the slowest rank of an order counts as lost. `longest` is how long all ranks
-/// took at most for such an order. `turn_limit` returns the time limit of a turn of a trial, or the
+/// took at most for an order about the same trial, or about none. `turn_limit` returns the time limit of a turn of a trial, or the
 /// longest one of any trial.
 fn rank_timeout(
     order: &RankCommand,
@@ -226,9 +226,11 @@ fn rank_timeout(
         RankCommand::Turn(_, slot, _) => slot.state == CacheState::Warm,
         _ => false,
     };
-    let fill = if fills { fill_limit } else { Duration::ZERO };
-    // Each rank knows its own limits alone; another may be slower.
-    RANK_TIMEOUT_MIN + turn.max(fill).max(longest) * RANK_TIMEOUT_STEPS
+    let own_limit = turn.max(if fills { fill_limit } else { Duration::ZERO });
+    // Each rank knows its own limits alone; another may be slower. An order that reads nothing takes
+    // no time of a turn or a fill.
+    let limit = if own_limit.is_zero() { Duration::ZERO } else { own_limit.max(longest) };
+    RANK_TIMEOUT_MIN + limit * RANK_TIMEOUT_STEPS
 }
 
 /// The rank that runs on the server and makes the file cold there.
@@ -336,5 +338,11 @@ mod tests {
         let timeout = |longest| rank_timeout(&order, longest, Duration::ZERO, |_| 10 * second);
         assert_eq!(timeout(5 * second), 80 * second);
         assert_eq!(timeout(5 * minute), 11 * minute);
+        let close = RankCommand::Close(TrialIndex::new(0));
+        assert_eq!(
+            rank_timeout(&close, 5 * minute, Duration::ZERO, |_| 10 * second),
+            minute,
+            "it reads nothing"
+        );
     }
 }
