@@ -56,8 +56,9 @@ pub struct LayerChain {
 pub struct LayerGroup {
     /// The device number of a layer of an overlay, or of a subvolume of btrfs.
     device: DeviceNumber,
-    /// The highest bits of the inode number. With the mount option `xino`, all files of an overlay
-    /// have one device number, and these bits have the number of the layer's file system.
+    /// The highest bits of the inode number in an overlay; 0 elsewhere. With the mount option `xino`,
+    /// all files of an overlay have one device number, and these bits have the number of the layer's
+    /// file system.
     inode_prefix: u64,
     /// A FUSE program may pass only some of its files to the kernel.
     is_passed_through: bool,
@@ -110,10 +111,13 @@ impl LayerChain {
 
 impl LayerGroup {
     pub fn of_file(file: &File, status: &FileStatus) -> LayerGroup {
-        let is_of_program = Filesystem::read(file).is_ok_and(|it| it.backing == Backing::Program);
+        let backing = Filesystem::read(file).ok().map(|filesystem| filesystem.backing);
+        // Some programs and servers spread the numbers of their files over all 64 bits.
+        let has_layers = backing == Some(Backing::Stacked);
+        let is_of_program = backing == Some(Backing::Program);
         LayerGroup {
             device: status.device,
-            inode_prefix: status.inode >> INODE_PREFIX_SHIFT,
+            inode_prefix: if has_layers { status.inode >> INODE_PREFIX_SHIFT } else { 0 },
             is_passed_through: is_of_program && page_cache::uses_fuse_passthrough(file).unwrap_or(false),
         }
     }

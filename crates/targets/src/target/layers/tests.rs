@@ -98,6 +98,15 @@ fn the_device_of_a_file_in_an_image_is_the_loop_device_with_its_read_ahead() {
 }
 
 #[test]
+fn inode_numbers_distinguish_no_layers_outside_of_an_overlay() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    let file = File::open(&it.image).unwrap();
+    let status = FileStatus::read(&file).unwrap();
+    let group_of_inode = |inode| LayerGroup::of_file(&file, &FileStatus { inode, ..status });
+    assert_eq!(group_of_inode(1), group_of_inode(u64::MAX));
+}
+
+#[test]
 fn layers_of_several_files_are_there_once() {
     let Some(it) = ScriptedKernel::new() else { return };
     it.set_device("loop0");
