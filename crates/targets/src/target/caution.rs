@@ -25,7 +25,7 @@ pub fn cautions_of_file(
     cautions.chain(byte_cautions(size_bytes, extents)).collect()
 }
 
-/// The cautions about the files of a tree, which have this size together.
+/// The cautions about the files of a tree, which have this size together, each counted once.
 pub fn cautions_of_files(size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
     backing_caution(filesystem).into_iter().chain(byte_cautions(size_bytes, extents)).collect()
 }

@@ -47,7 +47,8 @@ impl WalkResult {
 
 impl FoundFiles {
     pub(super) fn cautions(&self, filesystem: Filesystem, own: &OwnPaths) -> Vec<String> {
-        let mut cautions = caution::cautions_of_files(self.size_bytes, filesystem, self.extents.as_ref());
+        let stored_bytes = self.size_bytes.saturating_sub(self.facts.repeated_bytes);
+        let mut cautions = caution::cautions_of_files(stored_bytes, filesystem, self.extents.as_ref());
         cautions.extend(cautions_of_reading(&self.facts));
         cautions.extend(self.left_out.caution(self.facts.is_listed));
         let own: Vec<String> = own.paths().iter().map(|path| display_path(path)).collect();

@@ -259,13 +259,11 @@ impl Tree {
             super::check_kind(&path, status.kind, super::AcceptedKinds::Files)?;
             kept.add(&path)?;
             // Hard links, symbolic links of a list and bind mounts give a file several names.
-            if !seen.insert((status.device, status.inode)) {
-                found.facts.repeated_bytes += status.size_bytes;
-            }
+            let is_repeated = !seen.insert((status.device, status.inode));
             if file.layer_group.is_some_and(|group| layer_groups.insert(group)) {
                 found.files_of_layer_groups.push(path);
             }
-            found.add(file);
+            found.add(file, is_repeated);
             self.file_identity_digests.push(identity_digest(&Identity::from(status)));
         }
         fs::rename(kept.finish()?, &list).map_err(TargetError::io(&list))?;
@@ -437,12 +435,17 @@ impl ChangedFile {
 }
 
 impl FoundFiles {
-    fn add(&mut self, file: ExaminedFile) {
+    /// Adds a file. The bytes of a file with several names are stored once, so its extents count once.
+    fn add(&mut self, file: ExaminedFile, is_repeated: bool) {
         let size_bytes = file.status.size_bytes;
         self.facts.files += 1;
         self.size_bytes += size_bytes;
         self.facts.largest_bytes = self.facts.largest_bytes.max(size_bytes);
-        self.extents = self.extents.take().zip(file.extents).map(|(all, one)| all.sum_with(&one));
+        if is_repeated {
+            self.facts.repeated_bytes += size_bytes;
+        } else {
+            self.extents = self.extents.take().zip(file.extents).map(|(all, one)| all.sum_with(&one));
+        }
     }
 }
 

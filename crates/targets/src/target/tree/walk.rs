@@ -307,6 +307,20 @@ mod tests {
     }
 
     #[test]
+    fn the_holes_of_a_file_with_several_names_count_once() {
+        let folder = folder_on_device();
+        let at = |name: &str| folder.path().join(name);
+        fs::File::create(at("first")).unwrap().set_len(1 << 20).unwrap();
+        fs::hard_link(at("first"), at("second")).unwrap();
+        let target = examine_folder(folder.path(), false).unwrap();
+        assert_eq!((target.facts.size_bytes, target.facts.cached_bytes()), (2 << 20, 1 << 20));
+        let Some(extents) = &target.facts.extents else {
+            return eprintln!("SKIPPED: the file system of the build folder lists no extents");
+        };
+        assert_eq!(extents.hole_bytes, 1 << 20);
+    }
+
+    #[test]
     fn files_on_the_file_system_of_the_folder_are_read_and_if_it_has_none_those_of_another() {
         let Ok(elsewhere) = tempfile::NamedTempFile::new_in("/dev/shm") else {
             eprintln!("SKIPPED: no folder /dev/shm to write to");
