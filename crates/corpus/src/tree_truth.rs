@@ -90,7 +90,7 @@ where
     Ok(if is_cut.into_inner() { truth.of_beginning(size_bytes) } else { truth })
 }
 
-/// Reads every file once, or until `is_enough` holds.
+/// Reads every file once, or some bytes and then until `is_enough` holds.
 fn truth_of_files_until<E>(
     paths: impl Iterator<Item = Result<PathBuf, E>> + Send,
     check: ContinueCheck,
@@ -102,7 +102,8 @@ where
     let start = Instant::now();
     let (bytes, is_stopped) = (AtomicU64::new(0), AtomicBool::new(false));
     let read = |path: &Path| {
-        if is_enough() {
+        // Without a byte, nothing would predict how long reading all of them takes.
+        if bytes.load(Relaxed) > 0 && is_enough() {
             return Ok(FileSums::default());
         }
         let counted_bytes = Cell::new(0);
@@ -112,6 +113,7 @@ where
         };
         let truth = truth_until(|| File::open(path), &go_on, &is_enough);
         let truth = truth.map_err(|cause| error_of_path(path, &cause))?;
+        bytes.fetch_add(truth.answer.bytes.unwrap_or_default() - counted_bytes.get(), Relaxed);
         Ok::<_, io::Error>(FileSums::from_truth(&truth))
     };
     let paths = paths.map(|path| path.map_err(io::Error::other));
@@ -207,6 +209,7 @@ mod tests {
         let some = read_for(Duration::ZERO);
         let only_size = Answer { bytes: Some(14), ..Answer::default() };
         assert_eq!((some.answer, some.products, some.is_whole), (only_size, None, false));
+        assert_ne!(some.digest, "0000000000000000", "some bytes were read, which predict the time of all");
         let all = read_for(Duration::MAX);
         assert_eq!((all.answer.files, all.answer.newlines, all.is_whole), (Some(2), Some(2), true));
         assert!(all.products.is_some());
