@@ -140,14 +140,19 @@ impl SearchPlan {
         let Some(leader) = best.first() else { return BTreeSet::new() };
         let of_state = self.plan.trials_in_state(state);
         let easy_candidate = best.iter().find(|trial| self.easy_candidates.contains(trial));
-        [leader]
+        let by_importance = [leader]
             .into_iter()
             .chain(of_state.iter().filter(|trial| self.references.contains(trial)))
             .chain(best.iter().take(BEST_COUNT_MEASURED_AFRESH).skip(1))
-            .chain(easy_candidate)
-            .take(count_max)
-            .copied()
-            .collect()
+            .chain(easy_candidate);
+        // The best candidate may be the reference or an easy candidate, too.
+        let mut chosen = BTreeSet::new();
+        for &trial in by_importance {
+            if chosen.len() < count_max {
+                chosen.insert(trial);
+            }
+        }
+        chosen
     }
 }
 

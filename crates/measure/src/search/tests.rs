@@ -200,6 +200,20 @@ fn the_best_is_measured_afresh_even_if_the_budget_is_for_one_reading() {
 }
 
 #[test]
+fn a_best_candidate_that_is_the_reference_takes_the_place_of_one_trial() {
+    let mut tuning = tuning(3, COLD, rules_for_readings(2));
+    let [best, second, third] = [2, 3, 4].map(TrialIndex::new);
+    tuning.references = BTreeSet::from([best]);
+    let mut search = Search::new(tuning.model_settings(COLD), tuning.search_rules(COLD));
+    for (trial, wall_ns) in [(best, 100.0), (second, 200.0), (third, 300.0)] {
+        search.add_reading(trial, wall_ns);
+    }
+    for (count_max, right) in [(1, BTreeSet::from([best])), (2, BTreeSet::from([best, second]))] {
+        assert_eq!(tuning.trials_to_measure_afresh(COLD, &search, count_max), right);
+    }
+}
+
+#[test]
 fn an_interruption_ends_a_search_at_once_and_keeps_its_readings() {
     let stop = TrialEnd::Run(EndReason::Interrupted);
     let recorded = play(
