@@ -99,7 +99,8 @@ impl<'a> FleetMember<'a> {
             Some(trial) => self.sampler.turn_limit(trial),
             None => self.sampler.longest_turn_limit(),
         };
-        let longest = self.longest_orders.get(&order.trial()).copied().unwrap_or_default();
+        let longest =
+            |trial: Option<TrialIndex>| self.longest_orders.get(&trial).copied().unwrap_or_default();
         self.job.set_time_limit(rank_timeout(order, longest, self.sampler.fill_limit(), turn_limit));
         let result = match order {
             RankCommand::Launch(trials) => {
@@ -197,12 +198,12 @@ impl<'a> FleetMember<'a> {
     }
 }
 
-/// The time after which the slowest rank of an order counts as lost. `longest` is how long all ranks
-/// took at most for an order about the same trial, or about none. `turn_limit` returns the time limit of a turn of a trial, or the
-/// longest one of any trial.
+/// The time after which the slowest rank of an order counts as lost. `longest` returns how long all
+/// ranks took at most for an order about a trial, or about none, such as a fill. `turn_limit` returns
+/// the time limit of a turn of a trial, or the longest one of any trial.
 fn rank_timeout(
     order: &RankCommand,
-    longest: Duration,
+    longest: impl Fn(Option<TrialIndex>) -> Duration,
     fill_limit: Duration,
     turn_limit: impl Fn(Option<TrialIndex>) -> Duration,
 ) -> Duration {
@@ -226,10 +227,10 @@ fn rank_timeout(
         RankCommand::Turn(_, slot, _) => slot.state == CacheState::Warm,
         _ => false,
     };
-    let own_limit = turn.max(if fills { fill_limit } else { Duration::ZERO });
     // Each rank knows its own limits alone; another may be slower. An order that reads nothing takes
     // no time of a turn or a fill.
-    let limit = if own_limit.is_zero() { Duration::ZERO } else { own_limit.max(longest) };
+    let own_limit = turn.max(if fills { fill_limit.max(longest(None)) } else { Duration::ZERO });
+    let limit = if own_limit.is_zero() { Duration::ZERO } else { own_limit.max(longest(order.trial())) };
     RANK_TIMEOUT_MIN + limit * RANK_TIMEOUT_STEPS
 }
 
@@ -311,7 +312,7 @@ mod tests {
         let (reader, command) = (TrialIndex::new(0), TrialIndex::new(1));
         let [second, hour] = [1, 3600].map(Duration::from_secs);
         let turn_limit = |trial: Option<TrialIndex>| if trial == Some(reader) { 10 * second } else { hour };
-        let timeout = |order: &RankCommand| rank_timeout(order, Duration::ZERO, 20 * second, turn_limit);
+        let timeout = |order: &RankCommand| rank_timeout(order, |_| Duration::ZERO, 20 * second, turn_limit);
         let turn_in = |state, trial| {
             RankCommand::Turn(trial, Slot::unrecorded(state), TurnRanks { first: 0, count: 2 })
         };
@@ -333,16 +334,24 @@ mod tests {
     #[test]
     fn a_rank_that_was_measured_to_be_slower_is_waited_for() {
         let [second, minute] = [1, 60].map(Duration::from_secs);
-        let slot = Slot::unrecorded(CacheState::Cold);
-        let order = RankCommand::Turn(TrialIndex::new(0), slot, TurnRanks { first: 0, count: 2 });
-        let timeout = |longest| rank_timeout(&order, longest, Duration::ZERO, |_| 10 * second);
+        let turn = |state| {
+            let ranks = TurnRanks { first: 0, count: 2 };
+            RankCommand::Turn(TrialIndex::new(0), Slot::unrecorded(state), ranks)
+        };
+        let order = turn(CacheState::Cold);
+        let timeout = |longest| rank_timeout(&order, |_| longest, Duration::ZERO, |_| 10 * second);
         assert_eq!(timeout(5 * second), 80 * second);
         assert_eq!(timeout(5 * minute), 11 * minute);
         let close = RankCommand::Close(TrialIndex::new(0));
         assert_eq!(
-            rank_timeout(&close, 5 * minute, Duration::ZERO, |_| 10 * second),
+            rank_timeout(&close, |_| 5 * minute, Duration::ZERO, |_| 10 * second),
             minute,
             "it reads nothing"
         );
+        let longest_fill = |trial: Option<TrialIndex>| if trial.is_none() { 5 * minute } else { second };
+        for (state, right) in [(CacheState::Warm, 11 * minute), (CacheState::Cold, 80 * second)] {
+            let timeout = rank_timeout(&turn(state), longest_fill, 20 * second, |_| 10 * second);
+            assert_eq!(timeout, right, "before a {state} turn");
+        }
     }
 }
