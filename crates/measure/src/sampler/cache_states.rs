@@ -249,20 +249,20 @@ mod tests {
     #[test]
     fn the_wait_for_written_data_before_names_are_cold_ends_with_the_budget() {
         let fixture = Fixture::with_files(3, b"a");
-        let mut trials = fixture.trials(&[("a", COLD)]);
-        let measured = trials.target(TargetIndex::new(0));
-        let cache_control = CacheControl::for_names(measured.target.tree().unwrap(), EvictionScope::OfFile);
-        let measured = MeasuredTarget { cache_control, ..*measured };
-        trials.replace_target(measured);
-        trials.clock = RunClock::start(Budget::Firm(Nanos(1_000_000_000)));
-        let make_cold = |trials: &Trials| {
-            let (made, _) = with_state_maker(trials, |maker| maker.make_cold(trials.nth_trial(0)));
+        let make_cold = |eviction, grace_times: u32| {
+            let mut trials = fixture.trials(&[("a", COLD)]);
+            let measured = trials.target(TargetIndex::new(0));
+            let cache_control = CacheControl::for_names(measured.target.tree().unwrap(), eviction);
+            let measured = MeasuredTarget { cache_control, ..*measured };
+            trials.replace_target(measured);
+            trials.clock = RunClock::start(Budget::Firm(Nanos(1_000_000_000)));
+            trials.clock.earlier_time = grace_times * GRACE_TIME;
+            let (made, _) = with_state_maker(&trials, |maker| maker.make_cold(trials.nth_trial(0)));
             TrialEnd::from(made.unwrap_err())
         };
-        let in_time = make_cold(&trials);
+        let in_time = make_cold(EvictionScope::OfFile, 0);
         assert!(matches!(in_time, TrialEnd::Trial(_)), "only root may drop names: {in_time:?}");
-        trials.clock.earlier_time = 2 * GRACE_TIME;
-        assert_eq!(make_cold(&trials), TrialEnd::Run(EndReason::Budget));
+        assert_eq!(make_cold(EvictionScope::OfSystem, 2), TrialEnd::Run(EndReason::Budget));
     }
 
     #[test]
