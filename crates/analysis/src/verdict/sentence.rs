@@ -323,7 +323,9 @@ fn fetched_words(facts: &TrialFacts) -> String {
 /// The words `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`; other words if the trial
 /// exceeds the limit, or if the limit or the trial's rate is not known.
 fn limit_words(kind: LimitKind, facts: &TrialFacts) -> String {
-    let own = if kind == LimitKind::Device { facts.device_rate } else { facts.rate };
+    // Of what readlab's own server reads, only the least rate is known.
+    let device_rate = || facts.device_bytes.and(facts.device_rate);
+    let own = if kind == LimitKind::Device { device_rate() } else { facts.rate };
     let (Some(LimitShare { limit, share, trial_rate: rate }), Some(_)) = (facts.limit(kind), own) else {
         return own.map_or_else(|| "at a rate that is not known".to_owned(), |it| Throughput(it).to_string());
     };

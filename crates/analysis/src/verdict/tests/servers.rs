@@ -77,6 +77,19 @@ fn an_io_quota_below_readlabs_own_server_is_not_called_the_server() {
 }
 
 #[test]
+fn the_least_rate_of_the_device_below_readlabs_own_server_is_not_called_its_rate() {
+    let mut record = server_record(Http::Own);
+    let encoded_bytes = FILE_BYTES / 10 * 6;
+    let extents = Extents { count: 8, encoded_bytes, ..Extents::default() };
+    record.targets[TargetIndex::new(0)].extents = Some(extents);
+    let reading = Sample { device_read_bytes: None, ..sample_of_ms(20_000, 300, 15_000) };
+    let read = add(&mut record, "rust/http", CacheState::Cold, Cache::Through, reading);
+    let judged = verdict_on(&record, read);
+    assert_eq!(judged.short_cause(), "decoding", "{judged:?}");
+    assert_sentence(&judged, "the device gives at a rate that is not known");
+}
+
+#[test]
 fn a_first_byte_that_takes_most_of_the_time_limits_the_reading() {
     let mut record = server_record(Http::Own);
     let late = add_server_trial(&mut record, "rust/http", 100, Some(60));
