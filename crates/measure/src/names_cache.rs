@@ -18,7 +18,7 @@ use readlab_targets::target::filesystem::{Backing, Filesystem};
 use readlab_targets::target::tree::Tree;
 use std::fs::File;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ impl NamesCache {
     /// Called right after each name was asked for. An error if the kernel has already forgotten names
     /// because a program or a server says how long it may keep them: then no fill makes them warm.
     pub(super) fn check_kept(&self) -> Result<(), CacheError> {
-        let path = self.folder_or_list_path();
+        let path = self.tree.folder_or_list_path();
         let file = File::open(&path).map_err(call_failed(&path, "open"))?;
         let filesystem = Filesystem::read(&file).map_err(call_failed(&path, "statfs"))?;
         let may_expire = matches!(filesystem.backing, Backing::Remote | Backing::Program);
@@ -71,10 +71,6 @@ impl NamesCache {
             return Err(CacheError::NamesExpire { path, filesystem });
         }
         Ok(())
-    }
-
-    fn folder_or_list_path(&self) -> PathBuf {
-        self.tree.folder().map_or_else(|| self.tree.list_path(), Path::to_owned)
     }
 }
 
@@ -130,7 +126,7 @@ impl TargetCache for NamesCache {
         if self.eviction == EvictionScope::OfFile {
             return Ok(());
         }
-        let folder = self.folder_or_list_path();
+        let folder = self.tree.folder_or_list_path();
         let check = || if is_time_up() { Err(ErrorKind::TimedOut.into()) } else { interrupt::check() };
         filesystem::sync(&folder, &check).map_err(|cause| {
             if interrupt::is_stop_requested() {
@@ -145,7 +141,7 @@ impl TargetCache for NamesCache {
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
         if self.eviction == EvictionScope::OfFile {
-            return Err(CacheError::NamesNeedRoot { path: self.folder_or_list_path() });
+            return Err(CacheError::NamesNeedRoot { path: self.tree.folder_or_list_path() });
         }
         drop_names(&self.tree)
     }
@@ -156,7 +152,7 @@ impl TargetCache for NamesCache {
     }
 
     fn fill_evicted(&self) -> Result<FillResult, CacheError> {
-        let folder = self.folder_or_list_path();
+        let folder = self.tree.folder_or_list_path();
         let begun = Instant::now();
         truth_of_names(&folder, &|_| Ok(())).map_err(call_failed(&folder, "walk"))?;
         let wall_ns = Nanos::from(begun.elapsed()).0;
@@ -180,6 +176,7 @@ mod tests {
     use readlab_targets::target::Target;
     use readlab_targets::target::tree::{ListSource, TreeRequest};
     use std::fs;
+    use std::path::Path;
 
     fn cache_of(folder: &Path, eviction: EvictionScope) -> NamesCache {
         NamesCache::new(tree_target(folder).tree().unwrap(), eviction)

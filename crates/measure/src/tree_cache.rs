@@ -144,7 +144,7 @@ impl TreeCache {
     fn fill_each(&self, which: FillScope) -> Result<FillResult, CacheError> {
         let memory = MachineMemory::read();
         if self.cached_bytes > memory.ceiling_bytes() {
-            let (path, size_bytes) = (self.folder_or_list_path(), self.cached_bytes);
+            let (path, size_bytes) = (self.tree.folder_or_list_path(), self.cached_bytes);
             return Err(CacheError::TooLarge { path, size_bytes, memory });
         }
         let begun = Instant::now();
@@ -161,12 +161,8 @@ impl TreeCache {
         if proof.is_warm() {
             return Ok(FillResult { wall_ns, proof });
         }
-        let (path, size_bytes) = (self.folder_or_list_path(), self.cached_bytes);
+        let (path, size_bytes) = (self.tree.folder_or_list_path(), self.cached_bytes);
         Err(CacheError::NotFilled { path, size_bytes, proof, memory })
-    }
-
-    fn folder_or_list_path(&self) -> PathBuf {
-        self.tree.folder().map_or_else(|| self.tree.list_path(), Path::to_owned)
     }
 
     fn fill_once(&self, which: FillScope, memory: &MachineMemory) -> Result<(), CacheError> {

@@ -345,9 +345,7 @@ impl Target {
             Place::File(file) => file.clone().into_os_string(),
             Place::Blocks(blocks) => blocks.file().as_os_str().to_owned(),
             Place::Served { remote, .. } | Place::Web(remote) => remote.source.to_string().into(),
-            Place::Tree(tree) => {
-                tree.folder().map_or_else(|| tree.list_path(), Path::to_owned).into_os_string()
-            }
+            Place::Tree(tree) => tree.folder_or_list_path().into_os_string(),
         }
     }
 

@@ -310,6 +310,10 @@ impl Tree {
         list::file_list_path(self.scratch.path())
     }
 
+    pub fn folder_or_list_path(&self) -> PathBuf {
+        self.folder().map_or_else(|| self.list_path(), Path::to_owned)
+    }
+
     /// The request that a contender gets: the folder for a method that walks and for a command,
     /// otherwise the list. A tree that a list names has no folder, so they get the list too.
     pub fn request(&self, reads: Reads) -> ReadRequest {
