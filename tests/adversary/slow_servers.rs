@@ -92,7 +92,7 @@ mod ring2 {
         let (home, server) = (Home::new(), Server::writing(script));
         let words = "--check none --runs 3 --budget 20s --quiet --export-json -";
         let run =
-            home.readlab(format!("race {} -c 'curl -s {{}} | head -c 1' {words}", server.url())).export();
+            home.readlab(format!("race {} -c 'curl -sN {{}} | head -c 1' {words}", server.url())).export();
         let target = &run["targets"][0];
         assert!(target["digest"].is_null() && target["size_bytes"] == 1_000_000, "{target}");
         assert!(target["cautions"].to_string().contains("Only its beginning was read"), "{target}");

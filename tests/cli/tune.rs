@@ -95,8 +95,11 @@ mod ring2 {
         let home = home();
         let fakes = ["f1", "f2", "f3", "f4", "f5", "f6"].map(|name| (name, "sleep 2; answer"));
         let words = search_of_fakes(&home, &fakes);
-        // Five candidates were left out, and the one that was read is measured again.
-        let json = tune(&home, &format!("{words} --budget 1500ms")).exits(0);
+        // The one that was read is measured again. There was no time for the others, which are of named
+        // contenders.
+        let json = tune(&home, &format!("{words} --budget 1500ms")).exits(1);
+        let absent = "of the roster did not take part: the time for the whole run was used up before the first reading";
+        assert_eq!(json.said.err.matches(absent).count(), 5, "{}", json.said);
         assert_eq!(json["end"]["reason"], "budget", "{json}");
         let again = measured_again(&json);
         assert!(again.len() == 1 && count(again[0], "samples") == 1, "{again:?}");

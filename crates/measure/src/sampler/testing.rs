@@ -14,6 +14,7 @@ use readlab_model::sample::Meter;
 use readlab_model::target::tree::TreeFacts;
 use readlab_model::target::{ServerOptions, TargetIndex, TargetKind};
 use readlab_model::trial::{Answer, COMMAND, CacheState, TrialIndex};
+use readlab_model::units::Nanos;
 use readlab_protocol::{SampleLine, TurnRequest};
 use readlab_record::Trial;
 use readlab_roster::discovery::Contenders;
@@ -23,6 +24,7 @@ use readlab_targets::target::web::RemoteTarget;
 use readlab_targets::target::{Place, Target};
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 /// Time of the simplest reading of the target.
 const SIMPLEST_READING_NS: u64 = 1_000_000;
@@ -58,6 +60,13 @@ impl Fixture {
         (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), content).unwrap());
         let tree = tree_target(folder.path());
         Fixture { folder: Some(folder), ..Fixture::new(tree.place, (count * content.len()) as u64) }
+    }
+
+    /// With this time of the reading for the correct answer, which may have been ended early.
+    pub(super) fn read_in(mut self, time: Duration, is_whole: bool) -> Fixture {
+        self.truth.wall_ns = Nanos::from(time).0;
+        self.truth.is_whole = is_whole;
+        self
     }
 
     pub(super) fn folder_path(&self) -> &Path {

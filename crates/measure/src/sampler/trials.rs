@@ -323,7 +323,11 @@ impl<'a> Trials<'a> {
     pub(super) fn turn_limit(&self, trial: TrialIndex, readings: u32) -> TurnLimit {
         let usual = self.usual_turn_limit(trial, readings);
         let longest_turn = self.longest_turns.get(&trial).copied().unwrap_or_default();
-        let needed = self.simplest_time(trial, readings).max(longest_turn) * OVERRUN_FACTOR;
+        // A reading that was not made to its end is a prediction of any length, and a command may read
+        // only a part.
+        let whole =
+            if self.truth(trial).is_whole { self.simplest_time(trial, readings) } else { Duration::ZERO };
+        let needed = whole.max(longest_turn) * OVERRUN_FACTOR;
         let time = self.clock.wait_limit(usual.time, needed);
         if time < usual.time { TurnLimit { time, rule: BUDGET_RULE } } else { usual }
     }
@@ -697,6 +701,19 @@ mod tests {
         trials.clock.earlier_time = ten_seconds;
         trials.longest_turns.insert(FIRST_TRIAL, 100 * second);
         assert_eq!(trials.turn_limit(FIRST_TRIAL, 1).time, 200 * second + GRACE_TIME);
+    }
+
+    #[test]
+    fn a_prediction_gives_no_turn_more_time_than_a_firm_budget() {
+        let [ten_seconds, hundred_seconds] = [10, 100].map(Duration::from_secs);
+        let limit = |is_whole| {
+            let fixture = Fixture::remote_of_size(1).read_in(hundred_seconds, is_whole);
+            let mut trials = fixture.trials_of_command("head -c 1", true);
+            trials.clock = RunClock::start(Budget::Firm(ten_seconds.into()));
+            trials.turn_limit(FIRST_TRIAL, 1).time
+        };
+        assert!(limit(false) <= ten_seconds + GRACE_TIME);
+        assert_eq!(limit(true), 2 * hundred_seconds + GRACE_TIME);
     }
 
     #[test]
