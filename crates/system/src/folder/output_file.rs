@@ -25,9 +25,6 @@ use std::time::{Duration, Instant};
 
 pub const STANDARD_OUTPUT: &str = "-";
 
-/// Paths of a process's own descriptors, and of the folders of such paths.
-const DESCRIPTOR_PATHS: [&str; 3] = ["/dev/stdout", "/dev/fd", "/proc"];
-
 /// The permissions of a new file, before the user's umask.
 const NEW_FILE_MODE: u32 = 0o666;
 
@@ -122,12 +119,12 @@ pub fn standard_stream_files() -> Vec<PathBuf> {
 /// descriptor, or because it is the same stream. The name of a regular file to which the shell
 /// sends standard output does not count, because an output replaces such a file.
 pub fn is_standard_output(file: &Path) -> bool {
-    let is_descriptor = || DESCRIPTOR_PATHS.iter().any(|path| file.starts_with(path));
     let is_its_stream = || {
         let id = fs::metadata(file).ok().map(|facts| FileId::of_metadata(&facts));
         id.is_some() && id == id_of_stream(io::stdout())
     };
-    file == Path::new(STANDARD_OUTPUT) || (is_descriptor() || is_stream(file)) && is_its_stream()
+    file == Path::new(STANDARD_OUTPUT)
+        || (descriptor::is_process_specific(file) || is_stream(file)) && is_its_stream()
 }
 
 /// Rejects, before the measurement, outputs that cannot be written, and a standard stream that is
