@@ -95,16 +95,15 @@ mod ring2 {
         let home = home();
         let fakes = ["f1", "f2", "f3", "f4", "f5", "f6"].map(|name| (name, "sleep 2; answer"));
         let words = search_of_fakes(&home, &fakes);
-        // The one that was read is measured again. There was no time for the others, which are of named
-        // contenders.
+        // The one that was read is measured again. The others are of named contenders.
         let json = tune(&home, &format!("{words} --budget 1500ms")).exits(1);
-        let absent = "of the roster did not take part: the time for the whole run was used up before the first reading";
+        let absent = "of the roster did not take part: the search ended before it was read";
         assert_eq!(json.said.err.matches(absent).count(), 5, "{}", json.said);
         assert_eq!(json["end"]["reason"], "budget", "{json}");
         let again = measured_again(&json);
         assert!(again.len() == 1 && count(again[0], "samples") == 1, "{again:?}");
         let page = home.read("run/report.html");
-        assert!(page.contains("used up before the first reading") && page.contains(" more)"), "{page}");
+        assert!(page.contains("the search ended before it was read") && page.contains(" more)"), "{page}");
     }
 
     #[test]

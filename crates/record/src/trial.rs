@@ -231,6 +231,13 @@ pub struct Prediction {
     pub model_error: f64,
 }
 
+impl Prediction {
+    /// Whether the model expects the setting to be slower than the chosen one.
+    fn is_slower(&self) -> bool {
+        self.ci95[0] > 1.0
+    }
+}
+
 /// How a trial ended. A failure is recorded like a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
@@ -244,8 +251,8 @@ pub enum Outcome {
     Failed { reason: String },
     /// The trial cannot work on this machine or on this target.
     Unavailable { reason: String },
-    /// A search read similar settings, and its model predicts that this setting is not among the
-    /// fastest.
+    /// A search did not read this setting: its model predicts that the setting is not among the
+    /// fastest, or the time was up before the model could tell.
     RuledOut {
         #[serde(flatten)]
         prediction: Prediction,
@@ -277,8 +284,11 @@ impl Outcome {
             Outcome::Refused { reason } | Outcome::Failed { reason } | Outcome::Unavailable { reason } => {
                 Some(reason)
             }
-            Outcome::RuledOut { .. } => {
+            Outcome::RuledOut { prediction } if prediction.is_slower() => {
                 Some("by the model of the search, from the readings of settings like it")
+            }
+            Outcome::RuledOut { .. } => {
+                Some("the search ended before it was read, and its model does not tell it from the best")
             }
         }
     }

@@ -212,7 +212,7 @@ impl Run<'_> {
         let count_max =
             searching.affordable_fresh_trials(&state_run.clock, now_ns, state_run.progresses.len());
         let chosen = tuning.trials_to_measure_afresh(state, &searching.search, count_max);
-        self.rule_out_unread(&searching.search, searched, &chosen, state_run)?;
+        self.rule_out_unread(&searching.search, &chosen, state_run)?;
         match self.measure_afresh(&chosen, searching.search.rung(), state_run)? {
             EndReason::Settled => Ok(searched),
             end => Ok(end),
@@ -245,12 +245,10 @@ impl Run<'_> {
     }
 
     /// Ends candidates that were never read, with the predictions for them. Without any reading
-    /// there are no predictions. If the time ended the search, only those are ruled out that are
-    /// predicted to be slower than the best; the others had no time.
+    /// there are no predictions.
     fn rule_out_unread(
         &mut self,
         search: &Search<TrialIndex>,
-        searched: EndReason,
         chosen: &BTreeSet<TrialIndex>,
         state_run: &mut StateRun,
     ) -> RunResult {
@@ -260,9 +258,6 @@ impl Run<'_> {
             else {
                 continue;
             };
-            if searched == EndReason::Budget && ci95[0] <= 1.0 {
-                continue;
-            }
             let prediction = Prediction { ratio, ci95, model_error };
             self.announce_trial(progress, &Params::default())?;
             self.end_trial(progress, Outcome::RuledOut { prediction })?;
