@@ -110,7 +110,7 @@ impl Processes {
 
     /// The processes among `among` that hold a file of a tree, each with one held file, preferably
     /// a mapped one. Empty if the tree's list cannot be read: other code ends the trials for that.
-    pub(super) fn holders_of_any(&self, among: &BTreeSet<u32>, tree: &Tree) -> Vec<Holder> {
+    pub(super) fn holders_of_tree_files(&self, among: &BTreeSet<u32>, tree: &Tree) -> Vec<Holder> {
         let used = |&pid: &u32| {
             let mapped = mapped_files(pid).into_iter().map(|file| (Hold::Mapped, file));
             let open = open_files(pid).into_iter().map(|file| (Hold::Open, file));
@@ -199,7 +199,7 @@ mod tests {
         let holder = spawn_waiting_shell("exec 7<\"$1\";", &tree.path().join("b"));
         let other = spawn_waiting_shell("exec 7<\"$1\";", &elsewhere.path().join("b"));
         let now = Processes::now();
-        let found = now.holders_of_any(&BTreeSet::from([holder.id(), other.id()]), files);
+        let found = now.holders_of_tree_files(&BTreeSet::from([holder.id(), other.id()]), files);
         assert_eq!((found.len(), found[0].pid, found[0].hold), (1, holder.id(), Hold::Open));
         assert_eq!(found[0].file.as_deref().and_then(Path::file_name), Some("b".as_ref()));
         kill_and_wait(holder);

@@ -141,7 +141,7 @@ impl Slot {
     }
 
     /// A sample of a trial with this position and no measured values.
-    pub(super) fn sample(&self, trial: TrialIndex) -> Sample {
+    pub(super) fn empty_sample(&self, trial: TrialIndex) -> Sample {
         let &Slot { fill, round, position, rung, .. } = self;
         Sample { trial, fill, round, position, rung, ..Sample::default() }
     }

@@ -90,7 +90,7 @@ impl ReaderGroups {
     }
 
     /// Memory beside the page cache, in bytes, of the group that has most of it now.
-    pub(crate) fn max_process_bytes(&self) -> io::Result<u64> {
+    pub(crate) fn max_bytes_beside_cache(&self) -> io::Result<u64> {
         let needs = self.groups.iter().map(|group| Ok(group.memory()?.other_bytes));
         Ok(needs.collect::<io::Result<Vec<u64>>>()?.into_iter().max().unwrap_or_default())
     }
@@ -109,10 +109,10 @@ impl ReaderGroups {
         let watched = ReaderGroups { groups: self.groups.clone() };
         let (end_signal, end) = mpsc::channel();
         let most = move || {
-            let mut most_bytes = watched.max_process_bytes().unwrap_or_default();
+            let mut most_bytes = watched.max_bytes_beside_cache().unwrap_or_default();
             loop {
                 let is_over = end.recv_timeout(WATCH_INTERVAL) != Err(RecvTimeoutError::Timeout);
-                most_bytes = watched.max_process_bytes().unwrap_or_default().max(most_bytes);
+                most_bytes = watched.max_bytes_beside_cache().unwrap_or_default().max(most_bytes);
                 if is_over {
                     return most_bytes;
                 }

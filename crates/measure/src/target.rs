@@ -229,8 +229,8 @@ impl MeasuredTarget<'_> {
     pub(super) fn holders(&self, now: &Processes, among: &BTreeSet<u32>) -> Vec<Holder> {
         match &self.cache_control {
             CacheControl::File { identity, .. } => now.holders(among, identity),
-            CacheControl::Tree { cache, .. } => now.holders_of_any(among, &cache.tree),
-            CacheControl::Names { cache } => now.holders_of_any(among, &cache.tree),
+            CacheControl::Tree { cache, .. } => now.holders_of_tree_files(among, &cache.tree),
+            CacheControl::Names { cache } => now.holders_of_tree_files(among, &cache.tree),
             CacheControl::Unknown { identity: Some(identity), .. } => now.holders(among, identity),
             CacheControl::Unknown { identity: None, .. } | CacheControl::Web => Vec::new(),
         }

@@ -5,10 +5,11 @@
 //! The kernel counts system calls at a tracepoint. A library preloaded into the process
 //! (`linux/preload/libraries/counting.rs`) counts calls of the allocator and of Swift's reference
 //! counting, in a shared page. The caller starts a separate process of the trial with
-//! [`Counting::env`], attaches when the process is ready, and counts during one turn. The library
-//! makes its own system calls when a program starts under it, so a contender that starts programs
-//! in its turns gets a second process, with [`Counting::syscalls_only`]. A turn contains, beside
-//! its readings, the answer to readlab; the [`difference`] of two turns excludes the answer.
+//! [`CallCounter::env`], attaches when the process is ready, and counts during one turn. The
+//! library makes its own system calls when a program starts under it, so a contender that starts
+//! programs in its turns gets a second process, with [`CallCounter::syscalls_only`]. A turn
+//! contains, beside its readings, the answer to readlab; the [`difference`] of two turns excludes
+//! the answer.
 
 use readlab_record::UntimedCount;
 use readlab_system::perf::SyscallCounter;
@@ -53,8 +54,9 @@ pub enum SwiftRetainCounting {
     Symbols,
 }
 
+/// Counts what one process and its children do in a turn.
 #[derive(Debug)]
-pub struct Counting {
+pub struct CallCounter {
     preload: Option<Result<Preload, String>>,
     syscall_counter: Result<SyscallCounter, String>,
     pid: u32,
@@ -91,18 +93,24 @@ impl SwiftRetainCounting {
     }
 }
 
-impl Counting {
+impl CallCounter {
     /// Prepares the counting library for one process that is not yet started. On failure, the
     /// counts are missing and give the cause as the reason.
-    pub fn prepare(retain_counting: SwiftRetainCounting) -> Counting {
-        Counting { preload: Some(Preload::prepare(retain_counting)), ..Counting::syscalls_only() }
+    pub fn prepare(retain_counting: SwiftRetainCounting) -> CallCounter {
+        CallCounter { preload: Some(Preload::prepare(retain_counting)), ..CallCounter::syscalls_only() }
     }
 
     /// Counts system calls alone, with nothing loaded into the process.
-    pub fn syscalls_only() -> Counting {
+    pub fn syscalls_only() -> CallCounter {
         let unattached = "not attached to a process".to_owned();
         let (syscalls, syscalls_at_begin) = (Err(unattached.clone()), Err(unattached));
-        Counting { preload: None, syscall_counter: syscalls, pid: 0, page_at_begin: None, syscalls_at_begin }
+        CallCounter {
+            preload: None,
+            syscall_counter: syscalls,
+            pid: 0,
+            page_at_begin: None,
+            syscalls_at_begin,
+        }
     }
 
     /// Variables that the process must be started with.
@@ -110,8 +118,8 @@ impl Counting {
         self.loaded_preload().map(Preload::env).unwrap_or_default()
     }
 
-    /// Attaches to the process, which was started with [`Counting::env`] and has reported that it
-    /// is ready.
+    /// Attaches to the process, which was started with [`CallCounter::env`] and has reported that
+    /// it is ready.
     pub fn attach(&mut self, pid: u32) {
         self.pid = pid;
         self.syscall_counter = SyscallCounter::open(pid);
@@ -123,8 +131,8 @@ impl Counting {
         self.syscalls_at_begin = self.read_syscalls();
     }
 
-    /// Counts since [`Counting::begin`], read after the answer: `mallocs`, `syscalls`, `retains`,
-    /// `releases`. The last two are left out if the process contains no Swift.
+    /// Counts since [`CallCounter::begin`], read after the answer: `mallocs`, `syscalls`,
+    /// `retains`, `releases`. The last two are left out if the process contains no Swift.
     pub fn end(&self) -> Counts {
         self.wait_until_idle();
         let mut counts = match (&self.preload, &self.page_at_begin) {
@@ -139,7 +147,8 @@ impl Counting {
         counts
     }
 
-    /// System calls since [`Counting::begin`]; an error if the counting library made some of them.
+    /// System calls since [`CallCounter::begin`]; an error if the counting library made some of
+    /// them.
     fn contender_syscalls(&self) -> Result<u64, String> {
         let before = self.syscalls_at_begin.clone()?;
         let now = self.read_syscalls()?;
@@ -157,7 +166,7 @@ impl Counting {
         self.syscall_counter.as_ref().map_err(String::clone).and_then(SyscallCounter::read)
     }
 
-    /// Whether programs were started under the library since [`Counting::begin`].
+    /// Whether programs were started under the library since [`CallCounter::begin`].
     pub fn programs_were_started(&self) -> bool {
         let started = |page: CountPage| page[PROCESSES_SLOT];
         self.read_page().map(started) > self.page_at_begin.map(started)

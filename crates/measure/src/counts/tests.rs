@@ -29,14 +29,14 @@ struct TurnTaker {
 }
 
 impl TurnTaker {
-    fn start(program: &Path, counting: &mut Counting) -> TurnTaker {
+    fn start(program: &Path, counter: &mut CallCounter) -> TurnTaker {
         let mut command = Command::new(program);
-        command.envs(counting.env()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.envs(counter.env()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take().unwrap();
         let mut answer = BufReader::new(child.stdout.take().unwrap());
         answer.read_line(&mut String::new()).unwrap();
-        counting.attach(child.id());
+        counter.attach(child.id());
         TurnTaker { child, stdin, answer }
     }
 
@@ -60,15 +60,15 @@ fn count_turns(
     retain_counting: SwiftRetainCounting,
     turns: u8,
 ) -> BTreeMap<String, UntimedCount> {
-    count_turns_with(Counting::prepare(retain_counting), program, turns)
+    count_turns_with(CallCounter::prepare(retain_counting), program, turns)
 }
 
-fn count_turns_with(mut counting: Counting, program: &Path, turns: u8) -> BTreeMap<String, UntimedCount> {
-    let mut process = TurnTaker::start(program, &mut counting);
+fn count_turns_with(mut counter: CallCounter, program: &Path, turns: u8) -> BTreeMap<String, UntimedCount> {
+    let mut process = TurnTaker::start(program, &mut counter);
     process.take_turns(2);
-    counting.begin();
+    counter.begin();
     process.take_turns(turns);
-    counting.end()
+    counter.end()
 }
 
 fn count_value(counts: &BTreeMap<String, UntimedCount>, name: &str) -> u64 {
@@ -102,7 +102,7 @@ fn threads_and_children_count() {
     if let Err(why) = can_count_syscalls() {
         return eprintln!("SKIPPED: {why}");
     }
-    let counts = count_turns_with(Counting::syscalls_only(), &with_child, 1);
+    let counts = count_turns_with(CallCounter::syscalls_only(), &with_child, 1);
     assert!(!counts.contains_key("mallocs"));
     assert!(count_value(&counts, "syscalls") > 7 + 10, "a program's start alone takes dozens");
     let threads = "std::thread::spawn(|| for _ in 0..100 { getppid(); }).join().unwrap();";
@@ -134,15 +134,15 @@ fn swift_is_counted_at_its_symbols_or_in_its_hooks_and_how_names_the_method() {
 
 #[test]
 fn counts_of_a_process_that_has_ended_are_missing_with_reasons() {
-    let mut counting = Counting::prepare(SwiftRetainCounting::Symbols);
-    counting.begin();
-    let counts = counting.end();
+    let mut counter = CallCounter::prepare(SwiftRetainCounting::Symbols);
+    counter.begin();
+    let counts = counter.end();
     assert_eq!((counts["mallocs"].value, counts["syscalls"].value), (None, None));
     let mut gone = Command::new("true").spawn().unwrap();
     gone.wait().unwrap();
-    counting.attach(gone.id());
-    counting.begin();
-    assert_eq!(counting.end()["syscalls"].value, None);
+    counter.attach(gone.id());
+    counter.begin();
+    assert_eq!(counter.end()["syscalls"].value, None);
 }
 
 #[test]

@@ -157,14 +157,14 @@ impl Meters {
     /// Resets the high-water mark and reads all counters. Called before the contender gets the
     /// request to read.
     pub fn begin(&mut self) {
-        self.counters.family.find_members();
+        self.counters.family.update_members();
         self.before = self.counters.reset_and_read();
     }
 
     /// Reads all counters again. Called after the contender has answered; the next turn begins with
     /// `begin`.
     pub fn end(&mut self) -> MeterReadings {
-        self.counters.family.find_members();
+        self.counters.family.update_members();
         let after = self.counters.read(self.before.peak_reset.clone());
         let turn = SnapshotPair { before: &self.before, after: &after };
         let activity = turn.activity();

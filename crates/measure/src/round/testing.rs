@@ -182,7 +182,7 @@ impl Sampler for ScriptedSampler {
             reading,
             wall_ns,
             answer: Answer { newlines: visits.then_some(1), ..Answer::default() },
-            ..slot.sample(trial)
+            ..slot.empty_sample(trial)
         };
         let mut samples: Vec<Sample> = (0..).zip(walls).map(sample).collect();
         if let Some(alter) = self.sample_alterations.get_mut(&trial) {

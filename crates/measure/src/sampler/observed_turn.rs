@@ -85,7 +85,7 @@ impl ObservedTurn<'_> {
             resident_is_estimate: [before, after].into_iter().flatten().any(ResidencyProof::is_estimate),
             pressed: self.surroundings.pressed.as_ref().map(|pressed| pressed.proof),
             turn: self.turn_seen_from_outside(),
-            ..slot.sample(self.trial.index)
+            ..slot.empty_sample(self.trial.index)
         };
         for (meter, of_turn) in self.meter_values(notes) {
             let reading = of_turn.map(|count| meter.value_of_reading(count, self.turn.reading_count()));

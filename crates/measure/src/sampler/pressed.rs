@@ -509,7 +509,7 @@ impl ProcessSampler<'_> {
     fn set_limit(&mut self, trial: TrialIndex, bound: &MemoryFacts) -> Result<u64, SampleError> {
         let groups = &self.pool.session(trial)?.groups;
         let limit_bytes = bound.cache_bytes.saturating_add(self.pressed.need(trial).total_bytes());
-        let held_bytes = groups.max_process_bytes().map_err(|error| group_failed(&error))?;
+        let held_bytes = groups.max_bytes_beside_cache().map_err(|error| group_failed(&error))?;
         if held_bytes >= limit_bytes {
             return Err(TrialEnd::failed(format!(
                 "its processes hold {}, and its control group may have {} with the bound of {}: the kernel \

@@ -8,7 +8,7 @@
 use super::observed_turn::MeteredTurn;
 use super::own_commands::run_prepare_hook;
 use super::trials::Trials;
-use crate::counts::{self, Counting, Counts, SwiftRetainCounting};
+use crate::counts::{self, CallCounter, Counts, SwiftRetainCounting};
 use crate::interface::TrialEnd;
 use readlab_model::trial::TrialIndex;
 use readlab_protocol::{CountLine, TurnRequest};
@@ -122,10 +122,10 @@ fn count_trial(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Result<
     // A hook before the readings of one command must not disturb the readings of another.
     let is_prepared = trials.trial(trial).command_rules.prepare_command.is_some();
     let _alone = is_prepared.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut loaded = Counting::prepare(SwiftRetainCounting::for_runtime(trials.runtime(trial)));
+    let mut loaded = CallCounter::prepare(SwiftRetainCounting::for_runtime(trials.runtime(trial)));
     let mut counts = count_reading(trial, trials, &mut loaded)?;
     if loaded.programs_were_started() {
-        counts.extend(count_reading(trial, trials, &mut Counting::syscalls_only())?);
+        counts.extend(count_reading(trial, trials, &mut CallCounter::syscalls_only())?);
     }
     Ok(counts)
 }
@@ -133,16 +133,16 @@ fn count_trial(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Result<
 /// The difference between a turn of two readings and a turn of one, in a process that has read
 /// before, so that one-time work and the answer cancel out. A long reading, or one with a hook
 /// before it, is counted only once.
-fn count_reading(trial: TrialIndex, trials: &Trials, counting: &mut Counting) -> Result<Counts, TrialEnd> {
-    let (mut session, _) = trials.start(trial, counting.env().into())?;
-    counting.attach(session.process_id());
+fn count_reading(trial: TrialIndex, trials: &Trials, counter: &mut CallCounter) -> Result<Counts, TrialEnd> {
+    let (mut session, _) = trials.start(trial, counter.env().into())?;
+    counter.attach(session.process_id());
     let is_prepared = trials.trial(trial).command_rules.prepare_command.is_some();
     let mut turn = |lead: u32| {
         run_prepare_hook(trials.trial(trial), trials)?;
-        counting.begin();
+        counter.begin();
         let limit = trials.turn_limit(trial, lead + 1);
         let turn = limit.run_turn(&mut session, TurnRequest { lead, count: 1 })?;
-        Ok::<_, TrialEnd>((counting.end(), turn.lab_wall_ns))
+        Ok::<_, TrialEnd>((counter.end(), turn.lab_wall_ns))
     };
     let (mut first, seen_ns) = turn(0)?;
     if seen_ns > LONG_READING_NS || is_prepared {

@@ -57,7 +57,7 @@ impl ProcessFamily {
             pids_children_first: Vec::new(),
             listing_result: Ok(()),
         };
-        family.find_members();
+        family.update_members();
         family
     }
 
@@ -66,7 +66,7 @@ impl ProcessFamily {
     }
 
     /// Finds the members that are alive now, and opens counters for new ones.
-    pub fn find_members(&mut self) {
+    pub fn update_members(&mut self) {
         let mut order = Vec::new();
         let mut seen = BTreeSet::from([self.program_pid]);
         self.listing_result = child_source().map(|children| {
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(family.counts().process_count, 1);
         process.execute(ForkCommand::Fork);
         process.execute(ForkCommand::Fork);
-        family.find_members();
+        family.update_members();
         assert_eq!(family.counts().process_count, 3);
         assert_eq!(family.pids_children_first.last(), Some(&process.pid()));
         let table = ChildSource::Table(table::all_processes());
