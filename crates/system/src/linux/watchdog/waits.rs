@@ -82,15 +82,17 @@ impl Waits {
         }
         self.open_files = open_files();
         let long = self.of_threads.values().filter(|seen| now.duration_since(seen.begun) >= limit);
-        long.filter_map(|seen| seen.file(may_cease)).collect()
+        long.filter_map(|seen| seen.unanswered_file(may_cease)).collect()
     }
 }
 
 impl SeenWait {
-    fn file(&self, may_cease: fn(&str) -> bool) -> Option<PathBuf> {
+    /// The file that the thread waits for; `None` for a descriptor on a file system that always
+    /// responds.
+    fn unanswered_file(&self, may_cease: fn(&str) -> bool) -> Option<PathBuf> {
         match &self.closed_file {
             Some(file) => file_may_cease_to_answer(file, may_cease).then(|| file.clone()),
-            None => self.wait.call.file(may_cease),
+            None => self.wait.call.named_file(may_cease),
         }
     }
 }
@@ -175,10 +177,10 @@ impl Call {
         }
     }
 
-    /// The file that the call names; `None` for a call that closes it. No file system is accessed. A pipe, a terminal or a socket may
-    /// be silent for any time, so a descriptor counts only on a file system that may stop
-    /// responding.
-    fn file(&self, may_cease: fn(&str) -> bool) -> Option<PathBuf> {
+    /// The file that the call names; `None` for a call that closes it. No file system is accessed.
+    /// A pipe, a terminal or a socket may be silent for any time, so a descriptor counts only on a
+    /// file system that may stop responding.
+    fn named_file(&self, may_cease: fn(&str) -> bool) -> Option<PathBuf> {
         let descriptor = |at: usize| fs::read_link(format!("/proc/self/fd/{}", self.args.get(at)?)).ok();
         match self.file_argument()? {
             FileArgument::Closed(_) => None,
