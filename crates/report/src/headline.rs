@@ -21,7 +21,7 @@ pub struct Headline {
     /// The language of the trial; `None` for a sweep.
     pub language: Option<String>,
     /// The rate of the trial, or its time if there is no rate.
-    pub figure: String,
+    pub rate_or_time: String,
     /// The interval of the rate of a sweep, such as `[1.9 GB/s, 2.1 GB/s]`.
     pub interval_words: Option<String>,
     /// The ratio of the trial to the baseline, with the interval; empty without a ratio. For a
@@ -41,7 +41,7 @@ pub struct LanguageBest {
     pub language: String,
     pub name: String,
     pub short_name: String,
-    pub figure: String,
+    pub rate_or_time: String,
     /// The speed of the trial divided by that of the baseline, such as `3.2 ×`; empty for the
     /// baseline.
     pub ratio_words: String,
@@ -58,7 +58,7 @@ impl Ranking {
             action: advice.filter(|it| it.advised_trial == Some(used.index)).and_then(|it| it.action),
             trial: used.short_name.clone(),
             language: Some(used.language.clone()),
-            figure: rate_or_time_words(used),
+            rate_or_time: rate_or_time_words(used),
             interval_words: None,
             ratio_words: self.ratio_words(used),
             certainty: self.tie_words(used),
@@ -95,7 +95,7 @@ impl Ranking {
             language: row.language.clone(),
             name: row.name.clone(),
             short_name: row.short_name.clone(),
-            figure: rate_or_time_words(row),
+            rate_or_time: rate_or_time_words(row),
             ratio_words: row
                 .ratio_to_reference
                 .map_or_else(String::new, |it| format!("{} ×", words::factor(it.estimate))),
@@ -123,7 +123,7 @@ pub(super) fn sweep_headlines(view: &SweepView) -> Vec<Headline> {
             }
             .to_owned(),
             trial: series.name.clone(),
-            figure: rate.to_string(),
+            rate_or_time: rate.to_string(),
             interval_words: ends.map(|[low, high]| {
                 let ends = Interval { low: low.0, high: high.0 };
                 words::ends_text(ends, |rate| Throughput(rate).to_string()).trim_start().to_owned()

@@ -64,7 +64,8 @@ struct OneTrial<'a> {
     fields: Value,
     samples: &'a Samples,
     /// The readings of a search, which decided what is measured. No number is computed from them.
-    searched: &'a Samples,
+    #[serde(rename = "searched")]
+    search_samples: &'a Samples,
 }
 
 /// The data on the run, its targets, and all trials together.
@@ -392,7 +393,7 @@ impl Serialize for TrialList<'_> {
         let samples = |it| OneTrial {
             fields: json!(trial_export(self.record, it, &self.rankings)),
             samples: &it.samples,
-            searched: &it.search_samples,
+            search_samples: &it.search_samples,
         };
         serializer.collect_seq(self.record.trials.iter().map(samples))
     }

@@ -300,7 +300,7 @@ fn run_warnings(record: &Record) -> impl Iterator<Item = String> {
 
 /// A caution if not every warm-up of a contender reached a steady state.
 fn unsteady_warmup_caution(trial: &TrialRecord) -> Option<String> {
-    let UnsteadyStarts { starts, never_steady_count: never, too_few_readings_count: few } =
+    let UnsteadyStarts { start_count: starts, never_steady_count: never, too_few_readings_count: few } =
         UnsteadyStarts::from_trial(trial)?;
     let why = match (never, few) {
         (_, 0) => format!("no steady state at {never} of {starts} starts"),

@@ -23,7 +23,7 @@ pub struct WarningGroup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UnsteadyStarts {
     /// Number of starts of the contender.
-    pub(super) starts: usize,
+    pub(super) start_count: usize,
     /// Number of starts that never became steady.
     pub(super) never_steady_count: usize,
     /// Number of starts with too few readings to tell.
@@ -40,9 +40,9 @@ impl UnsteadyStarts {
     pub(super) fn from_trial(trial: &TrialRecord) -> Option<UnsteadyStarts> {
         let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
         let (never, few) = (ended(WarmupEnd::NoSteadyState), ended(WarmupEnd::TooFewReadings));
-        let starts = trial.warmups.len();
+        let start_count = trial.warmups.len();
         (never + few > 0).then_some(UnsteadyStarts {
-            starts,
+            start_count,
             never_steady_count: never,
             too_few_readings_count: few,
         })
@@ -147,7 +147,7 @@ fn trial_warnings(record: &Record) -> Vec<WarningGroup> {
         let name = format!("{} ({})", trial.trial.id, trial.trial.state);
         if let Some(unsteady) = UnsteadyStarts::from_trial(trial) {
             for (cause, starts) in unsteady.causes() {
-                let line = format!("{name}: at {starts} of {} starts", unsteady.starts);
+                let line = format!("{name}: at {starts} of {} starts", unsteady.start_count);
                 causes.entry(cause).or_default().push((trial, line));
             }
         }

@@ -65,7 +65,7 @@ pub(in super::super) fn curve_chart(curve: &Curve, slug: String) -> Chart {
     // A value of 0 has no logarithm.
     let scale = if low >= 1.0 { Scale::logarithmic } else { Scale::linear };
     let across = scale([low, high], [LEFT + 14.0, RIGHT - 14.0]);
-    let up = Scale::linear([0.0, highest_rate(curve)], [BOTTOM, TOP]);
+    let up = Scale::linear([0.0, rate_axis_top(curve)], [BOTTOM, TOP]);
     let x = |point: &CurvePoint| across.coordinate_of(float(point.value));
     let points: Vec<[f64; 2]> =
         curve.points.iter().map(|point| [x(point), up.coordinate_of(point.rate.0)]).collect();
@@ -90,7 +90,8 @@ pub(in super::super) fn curve_chart(curve: &Curve, slug: String) -> Chart {
     }
 }
 
-fn highest_rate(curve: &Curve) -> f64 {
+/// The upper end of the rate axis, a little above the highest finite end of an interval.
+fn rate_axis_top(curve: &Curve) -> f64 {
     let tops = curve.points.iter().map(|point| point.interval.map_or(point.rate.0, |[_, high]| high.0));
     tops.filter(|top| top.is_finite()).fold(0.0, f64::max) * 1.05
 }

@@ -57,7 +57,7 @@ fn headline_card(headline: &Headline) -> Element {
     let who = element("p").class("who").with_all(verb);
     let who = who.with_all(headline.language.iter().map(|it| dot(it))).text(&headline.trial);
     let who = who.with_all(headline.language.iter().map(|it| text_element("span", it).class("language")));
-    let figure = text_element("p", &unbroken(&headline.figure)).class("figure");
+    let figure = text_element("p", &unbroken(&headline.rate_or_time)).class("figure");
     let figure = match &headline.interval_words {
         Some(sure) => figure.text(" ").with(text_element("small", &unbroken(sure))),
         None => figure,
@@ -88,7 +88,7 @@ fn languages_table(headline: &Headline) -> Option<Element> {
         element("tr")
             .with(element("th").set("scope", "row").with(dot(&it.language)).text(&it.language))
             .with(text_element("td", &it.short_name).set("title", &it.name))
-            .with(text_element("td", &unbroken(&it.figure)))
+            .with(text_element("td", &unbroken(&it.rate_or_time)))
             .with(text_element("td", &unbroken(&it.ratio_words)))
     };
     let caption =

@@ -61,7 +61,7 @@ fn places(page: &Page) -> Option<Section> {
 }
 
 /// The dumbbells of places as charts for files. The page has the same dumbbells in its tables.
-fn place_charts(page: &Page) -> Vec<Chart> {
+fn location_charts(page: &Page) -> Vec<Chart> {
     let tables = page.locations.tables.iter().enumerate();
     let chart = |(n, located): (usize, &LocationTable)| {
         let pairs = located.pairs(&page.rankings)?;
@@ -117,7 +117,7 @@ fn break_evens(page: &Page) -> Option<Section> {
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
     [
         ranking::charts(page),
-        place_charts(page),
+        location_charts(page),
         memory_charts(page),
         sweep_charts(page),
         charts_by_ranking(page, charts::latency_chart),

@@ -27,7 +27,7 @@ fn elements_named<'a, 'i>(
 
 /// The page as terminal text, Markdown and HTML, with ordinary spaces in place of non-breaking
 /// ones.
-fn terminal_markdown_html(page: &Page) -> [String; 3] {
+fn text_in_each_format(page: &Page) -> [String; 3] {
     let terminal = terminal_page(page, Style { width: 120, may_use_color: false }, None);
     [terminal, markdown(page), report::html(page)].map(|text| text.replace('\u{a0}', " "))
 }
@@ -337,7 +337,7 @@ fn a_sweep_above_a_cache_names_the_cache_beside_every_number_of_its_readings() {
         "{:?}",
         read.band_sentences
     );
-    for text in terminal_markdown_html(&page) {
+    for text in text_in_each_format(&page) {
         for said in [
             ", cold above a cache",
             &format!("cold above: {cache}"),
@@ -380,7 +380,7 @@ fn a_sweep_reports_proofs_and_side_effects_of_its_contender() {
     assert!(page.machine.contains("a cache lies below: second cold readings are 3.00"), "{}", page.machine);
     let proof = "from the device 100 % of the size (device bytes known for 11 of 12)";
     let conduct = "rust/direct@buffer=1MiB †: left 1 process behind after each of 3 readings: ended";
-    for text in terminal_markdown_html(&page) {
+    for text in text_in_each_format(&page) {
         assert_eq!((text.matches(proof).count(), text.matches(conduct).count()), (1, 1), "{text}");
         let heads = [
             "rust/direct@buffer=1MiB †: 2.50 GB/s",
