@@ -207,7 +207,7 @@ pub fn list_files(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
         let path = folder.join(name);
         let Some(note) = CorpusNote::beside(&path) else { continue };
         let size = path.symlink_metadata().ok().filter(fs::Metadata::is_file).map(|meta| meta.len());
-        if note.file_name() == name && size == Some(note.size_bytes()) {
+        if note.file_name() == name && size == Some(note.file_bytes()) {
             found.push(note.into_corpus(path, true));
         }
     }
@@ -261,7 +261,7 @@ pub fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
 fn is_intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
     let meta = path.symlink_metadata().map_err(io_error_at(path))?;
     Ok(meta.is_file()
-        && meta.len() == note.size_bytes()
+        && meta.len() == note.file_bytes()
         && oracle::truth_of_file(path).map_err(io_error_at(path))?.digest == note.digest)
 }
 

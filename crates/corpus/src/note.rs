@@ -61,7 +61,7 @@ impl CorpusNote {
     }
 
     pub(super) fn into_corpus(self, path: PathBuf, was_reused: bool) -> Corpus {
-        let size_bytes = self.size_bytes();
+        let size_bytes = self.file_bytes();
         Corpus { path, recipe: self.recipe, size_bytes, digest: self.digest, was_reused }
     }
 
@@ -75,7 +75,7 @@ impl CorpusNote {
     }
 
     /// The size that the note's file must have.
-    pub(super) fn size_bytes(&self) -> u64 {
+    pub(super) fn file_bytes(&self) -> u64 {
         self.zip_bytes.or(self.gzip_bytes).or(self.archive_bytes).unwrap_or(self.recipe.size_bytes)
     }
 

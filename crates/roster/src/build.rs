@@ -224,7 +224,7 @@ impl Build for RosterEntry {
             return self.missing_dependency(&place).map_or(Ok(()), Err);
         }
         let _lock = place.lock()?;
-        build_locked(self, &place)
+        build_under_lock(self, &place)
     }
 
     fn build_if_needed(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
@@ -240,7 +240,7 @@ impl Build for RosterEntry {
             return Ok(());
         }
         about_to();
-        build_locked(self, &place)
+        build_under_lock(self, &place)
     }
 
     fn command(&self) -> Result<CommandLine, BuildError> {
@@ -261,7 +261,7 @@ impl Build for RosterEntry {
     }
 }
 
-fn build_locked(entry: &RosterEntry, place: &BuildDir) -> Result<(), BuildError> {
+fn build_under_lock(entry: &RosterEntry, place: &BuildDir) -> Result<(), BuildError> {
     place.run_build(entry).map_err(|error| match error {
         BuildError::Failed { .. } => entry.missing_dependency(place).unwrap_or(error),
         other => other,

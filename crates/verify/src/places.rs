@@ -59,7 +59,7 @@ pub(super) struct RangeCase {
 /// Checks of every list, of every work and scan with different settings, of names with special
 /// characters, and of lists that must fail.
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
-    let files = stage.places.get(|| PlacesFiles::make(stage))?;
+    let files = stage.places.get_or_make(|| PlacesFiles::make(stage))?;
     let (folder, data) = (stage.new_folder()?, files.data.clone());
     let bypasses = method.cache == Cache::Bypass || is_control(method);
     let lists: Vec<&PlaceList> = files.lists.iter().filter(|listed| listed.is_aligned || !bypasses).collect();
@@ -281,7 +281,7 @@ fn unreadable_checks<'s>(
 /// Lists of ranges that repeat, overlap, touch each other and are in no order. The first list has
 /// the first and the last byte.
 pub(super) fn range_cases(stage: &Stage) -> io::Result<Vec<RangeCase>> {
-    let files = stage.places.get(|| PlacesFiles::make(stage))?;
+    let files = stage.places.get_or_make(|| PlacesFiles::make(stage))?;
     let folder = stage.new_folder()?;
     let end = DATA_BYTES;
     let lists: [(&str, Vec<(u64, u64)>); 3] = [

@@ -37,7 +37,7 @@ pub(super) struct Trees {
 /// Checks of every work and scan with a list, of settings, of names with special characters, and of
 /// lists that must fail.
 pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
-    let trees = stage.trees.get(|| Trees::make(stage))?;
+    let trees = stage.trees.get_or_make(|| Trees::make(stage))?;
     let folder = stage.new_folder()?;
     let there = folder.join("there");
     fs::write(&there, b"one\ntwo")?;
@@ -79,7 +79,7 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
 /// Checks of every work and scan with a folder, of settings, of names with special characters, and of
 /// folders that must fail.
 pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
-    let trees = stage.trees.get(|| Trees::make(stage))?;
+    let trees = stage.trees.get_or_make(|| Trees::make(stage))?;
     let path = trees.unusual_tree.folder_case.path.clone();
     let mut checks = reading_checks(method, &trees.unusual_tree.folder_case, &[]);
     let Some(visit) = work_scans(method).into_iter().next() else { return Ok(checks) };

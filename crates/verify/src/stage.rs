@@ -93,7 +93,7 @@ impl<T> Default for MadeOnce<T> {
 }
 
 impl<T> MadeOnce<T> {
-    pub(super) fn get(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<Arc<T>> {
+    pub(super) fn get_or_make(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<Arc<T>> {
         let mut made = locked(&self.0);
         Ok(match made.take() {
             Some(made_before) => made.insert(made_before).clone(),

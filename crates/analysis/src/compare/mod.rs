@@ -56,7 +56,7 @@ pub struct Comparison {
     /// Why the sides are not compared without a gate; `None` if they are.
     pub refusal: Option<CompareError>,
     /// Measured rates beside the rates of the drives' data sheets.
-    pub sheet_rows: Vec<SheetRow>,
+    pub sheet_rows: Vec<DataSheetRow>,
     pub lists_percentiles: bool,
 }
 
@@ -100,7 +100,7 @@ pub struct UnmeasuredCase {
 
 /// A measured rate beside the rate of a data sheet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SheetRow {
+pub struct DataSheetRow {
     /// Number of the side, from 0.
     pub side: usize,
     pub name: String,
@@ -281,13 +281,13 @@ fn differing_facts(sides: &[Side]) -> Vec<DifferingFact> {
     names.into_iter().filter_map(fact).collect()
 }
 
-fn sheet_rows(sides: &[Side]) -> Vec<SheetRow> {
+fn sheet_rows(sides: &[Side]) -> Vec<DataSheetRow> {
     let mut rows = Vec::new();
     for (at, side) in sides.iter().enumerate() {
         let Some(sheet_rate) = side.facts.get(SHEET_FACT).and_then(Value::as_f64) else { continue };
         rows.extend(side.cases.iter().filter_map(|case| {
             let measured_rate = case.figures.get(&Measure::Rate)?.value();
-            Some(SheetRow {
+            Some(DataSheetRow {
                 side: at,
                 name: case.name.clone(),
                 key: case.key.clone(),

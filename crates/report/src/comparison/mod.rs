@@ -18,8 +18,8 @@ use super::document::Column;
 use super::table::{self, Table};
 use super::words::{self, NONE, Number, PERCENTILES, factor};
 use readlab_analysis::compare::{
-    Cell, Comparison, ComparisonKey, ComparisonRow, DifferingFact, Fit, FitPoint, Measure, SHEET_FACT,
-    SheetRow, Side, Statistic,
+    Cell, Comparison, ComparisonKey, ComparisonRow, DataSheetRow, DifferingFact, Fit, FitPoint, Measure,
+    SHEET_FACT, Side, Statistic,
 };
 use readlab_analysis::stats::{Ratio, whole};
 use readlab_model::units::{Bytes, Throughput};
@@ -131,7 +131,7 @@ pub(super) fn percentiles_table(
 
 pub(super) fn datasheet_table(comparison: &Comparison) -> Option<Table> {
     let numbers = ["rate", "data sheet", "share"].map(Column::number);
-    let row = |it: &SheetRow| {
+    let row = |it: &DataSheetRow| {
         let numbers = [
             Number::rate(it.measured_rate),
             Number::rate(it.sheet_rate),

@@ -684,7 +684,7 @@ fn readings_that_are_seen_to_bypass_the_cache_have_no_read_ahead_and_no_copy() {
 
 /// Adds a cold trial under a read-ahead of 128 KiB, the value found at the start, and the same
 /// trial under 4 MiB, which is four times as fast. Returns the index of the first.
-fn add_under_two_read_aheads(record: &mut Record) -> usize {
+fn add_trial_under_two_read_aheads(record: &mut Record) -> usize {
     let device =
         |bytes| Some(Device { name: "vda".into(), read_ahead_bytes: Some(bytes), ..Device::default() });
     let setting = |value: &str, is_found| SettingValue {
@@ -711,7 +711,7 @@ const LARGER_READ_AHEAD_WORDS: &str = "the kernel reads ahead 128 KiB for it, an
 #[test]
 fn a_larger_read_ahead_that_was_raced_and_is_faster_is_named() {
     let mut record = machine_record();
-    let found = add_under_two_read_aheads(&mut record);
+    let found = add_trial_under_two_read_aheads(&mut record);
     assert_verdict(&record, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
     record.targets[TargetIndex::new(1)].device = record.targets[TargetIndex::new(0)].device.clone();
     assert_verdict(&record, found, "too little in flight", "sets 4.00 MiB;");
@@ -720,16 +720,16 @@ fn a_larger_read_ahead_that_was_raced_and_is_faster_is_named() {
 #[test]
 fn a_larger_read_ahead_that_was_raced_is_named_above_a_cache_and_without_a_meter_or_limit() {
     let mut above_cache = machine_record();
-    let found = add_under_two_read_aheads(&mut above_cache);
+    let found = add_trial_under_two_read_aheads(&mut above_cache);
     devices::put_above_a_cache(&mut above_cache);
     assert_verdict(&above_cache, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
     above_cache.targets[TargetIndex::new(1)].device = above_cache.targets[TargetIndex::new(0)].device.clone();
     assert_eq!(short_cause(&above_cache, found), "unknown", "no larger read-ahead was raced");
     let mut no_limit = record(None);
-    let found = add_under_two_read_aheads(&mut no_limit);
+    let found = add_trial_under_two_read_aheads(&mut no_limit);
     assert_verdict(&no_limit, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
     let mut no_meter = machine_record();
-    let found = add_under_two_read_aheads(&mut no_meter);
+    let found = add_trial_under_two_read_aheads(&mut no_meter);
     change_each(&mut no_meter, found, [(); 5], |sample, ()| sample.device_read_bytes = None);
     assert_verdict(&no_meter, found, "too little in flight", LARGER_READ_AHEAD_WORDS);
 }

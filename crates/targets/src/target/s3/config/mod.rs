@@ -146,7 +146,7 @@ impl Settings<'_> {
 
     /// The keys from the first source that has keys.
     fn credentials(&self) -> Result<Credentials, ConfigError> {
-        if let Some(credentials) = self.keys_of_variables()? {
+        if let Some(credentials) = self.credentials_of_variables()? {
             return Ok(credentials);
         }
         if self.variable("AWS_WEB_IDENTITY_TOKEN_FILE").is_some() {
@@ -158,11 +158,11 @@ impl Settings<'_> {
             let place = format!("{setting} of the profile '{}'", printable(&self.profile.name));
             return Err(ConfigError::UnsupportedKeySource(place));
         }
-        if let Some(credentials) = self.keys_of_profile()? {
+        if let Some(credentials) = self.credentials_of_profile()? {
             return Ok(credentials);
         }
         if let Some(command) = self.profile.value("credential_process") {
-            return self.keys_of_process(command);
+            return self.credentials_of_process(command);
         }
         let services = ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"];
         match services.into_iter().find(|service| self.variable(service).is_some()) {
@@ -171,7 +171,7 @@ impl Settings<'_> {
         }
     }
 
-    fn keys_of_variables(&self) -> Result<Option<Credentials>, ConfigError> {
+    fn credentials_of_variables(&self) -> Result<Option<Credentials>, ConfigError> {
         let key = self.variable("AWS_ACCESS_KEY_ID");
         let secret = self.variable("AWS_SECRET_ACCESS_KEY");
         let Some(mut credentials) = key_pair(key, secret, || "the environment".to_owned())? else {
@@ -184,7 +184,7 @@ impl Settings<'_> {
         self.check_not_expired(credentials).map(Some)
     }
 
-    fn keys_of_profile(&self) -> Result<Option<Credentials>, ConfigError> {
+    fn credentials_of_profile(&self) -> Result<Option<Credentials>, ConfigError> {
         let value = |name| self.profile.value(name).map(str::to_owned);
         let place = || format!("the profile '{}'", printable(&self.profile.name));
         let credentials = key_pair(value("aws_access_key_id"), value("aws_secret_access_key"), place)?;
@@ -192,7 +192,7 @@ impl Settings<'_> {
         Ok(credentials.map(|credentials| Credentials { session_token: token, ..credentials }))
     }
 
-    fn keys_of_process(&self, command: &str) -> Result<Credentials, ConfigError> {
+    fn credentials_of_process(&self, command: &str) -> Result<Credentials, ConfigError> {
         let failed = |cause: String| ConfigError::Process { profile: self.profile.name.clone(), cause };
         let check_trust = |path: &Path| {
             self.surroundings.check_trust(path).map_err(|distrust| failed(distrust.to_string()))
