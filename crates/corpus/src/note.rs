@@ -74,7 +74,7 @@ impl CorpusNote {
         file_name(self.recipe, self.form())
     }
 
-    /// The size that the note's file must have.
+    /// The size that the file beside the note must have.
     pub(super) fn file_bytes(&self) -> u64 {
         self.zip_bytes.or(self.gzip_bytes).or(self.archive_bytes).unwrap_or(self.recipe.size_bytes)
     }

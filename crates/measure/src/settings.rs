@@ -142,7 +142,8 @@ impl RequestedSetting {
         }
     }
 
-    /// The current value of each file; `None` if no command reads it.
+    /// The current value of each file, or the one value that the command for reading prints; `None`
+    /// without this command.
     fn read_values(&self, runner: ProgramRunner) -> Result<Option<Vec<String>>, SettingError> {
         match &self.access {
             SettingAccess::Files(files) => {

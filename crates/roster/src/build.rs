@@ -114,8 +114,8 @@ impl BuildDir {
                 .is_ok_and(|note| note == self.compilers_text(entry).into_bytes())
     }
 
-    /// The programs that build the contender, each with path, size and modification time. They are
-    /// not started.
+    /// A line for each program of the dependency checks, with its path, size and modification time;
+    /// the line of a missing program says `none`. The programs are not started.
     fn compilers_text(&self, entry: &RosterEntry) -> String {
         let programs = entry.dependency_checks.iter().filter_map(|words| words.first());
         let found = programs.map(|program| {

@@ -340,7 +340,7 @@ impl SharedVariance {
         Some(if confidence == Confidence::REPORTED { noise.reach } else { noise.spread.reach(confidence) })
     }
 
-    /// The calibration factor λ.
+    /// λ, the calibration factor of the half-width of an interval over this many pairs or units.
     fn calibration(&self, pairs: usize) -> f64 {
         if pairs > 2 { CALIBRATION_FACTOR } else { 1.1 + 0.6 / count_as_float(self.sharing_count) }
     }

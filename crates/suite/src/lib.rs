@@ -132,7 +132,8 @@ pub struct SuiteEntry {
     pub is_added_control: bool,
     #[serde(skip)]
     pub named_by: NamedBy,
-    /// The trial's name, such as `rust/mmap/avx2`; the value `all` is the number of processors.
+    /// The trial's name, such as `rust/mmap/avx2`. A parameter with the value `all`, as in
+    /// `rust/pread@threads=all`, has the number of processors.
     pub trial: String,
     pub label: Option<String>,
     /// The work on the bytes, if it differs from the suite's.

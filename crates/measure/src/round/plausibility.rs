@@ -117,8 +117,8 @@ impl PlausibilityBounds {
     /// Why the turns cannot be true, if the windows leave out too much of their time.
     fn why_time_left_out(&self, plan: &Plan, progress: &TrialProgress) -> Option<String> {
         let planned = plan.planned_trial(progress.trial);
-        // Readlab's own clock measures the windows of a command; starting and reaping the command
-        // between two readings belongs to no window.
+        // Readlab's own clock measures the windows of a command. Between two windows readlab reaps
+        // the command and prepares the next start, so time outside them is no sign of false ones.
         if planned.trial.contender() == COMMAND {
             return None;
         }

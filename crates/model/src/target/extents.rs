@@ -1,8 +1,8 @@
 //! Which bytes of a file the device stores as they are read, and which it does not.
 //!
-//! Holes and unwritten extents read as zeros without touching the device. Encoded extents take
-//! fewer bytes on the device than a reading returns. Without this knowledge a reading can seem
-//! faster than the device.
+//! Holes and unwritten extents read as zeros without touching the device. Encoded extents
+//! (compressed or encrypted) may take fewer bytes on the device than a reading returns. Without
+//! this knowledge a reading can seem faster than the device.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -40,7 +40,7 @@ pub enum LayerKind {
     Device,
     /// Memory, for example tmpfs; there is no device behind it.
     Memory,
-    /// A program of this machine.
+    /// A program of this machine that serves a file system or a block device.
     Program,
     /// Another machine, or the host of this one.
     Server,

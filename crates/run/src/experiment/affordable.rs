@@ -180,8 +180,9 @@ fn has_only_trials_chosen_by_readlab(config: &RunConfig) -> bool {
     config.user.selection.methods.is_empty() && !config.entries.iter().any(is_own)
 }
 
-/// The trials of a state beyond the `most` most important ones. Methods that the user named are
-/// never among them: the prediction may be too long for them, and rounds end in time anyway.
+/// The trials of a state beyond the `most` most important ones. The first trial of each thing that
+/// the user named is never among them: the prediction may be too long for it, and rounds end in
+/// time anyway.
 fn least_important_trials(
     plan: &Plan,
     config: &RunConfig,

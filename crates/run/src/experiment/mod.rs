@@ -84,7 +84,8 @@ pub struct Experiment {
 #[derive(Debug)]
 enum Procedure {
     Rounds(Rounds),
-    /// Files are written, then each method reads each file once.
+    /// Files are written, or those of an earlier sweep are taken; then each method reads each file
+    /// once.
     Sweep(Box<Sweep>),
 }
 

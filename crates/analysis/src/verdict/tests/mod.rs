@@ -469,7 +469,7 @@ fn ranks_and_readers_that_wait_together_do_not_hide_their_wait() {
         ranks: Vec::from(["a", "a", "b", "b"].map(rank)),
         witness: None,
     });
-    // Four threads can run on two processors of one host, and on those of two hosts.
+    // Four readers share the two processors of one host; four ranks have the four of two hosts.
     for (mut record, waiting) in [(readers, 0.55), (ranks, 0.775)] {
         let read = add_cold(&mut record, "rust/read/avx512", reading());
         let judged = verdict_on(&record, read);
