@@ -101,11 +101,11 @@ impl<'a> Source<'a> {
         self.facts.backing(self.file)
     }
 
-    /// How much of the file is in the page cache. A file of unknown size counts as cached, because
-    /// no device stores it.
+    /// How much of the range that is read is in the page cache. A file of unknown size counts as
+    /// cached, because no device stores it.
     pub(crate) fn cached(&self) -> CachedShare {
-        match self.extent {
-            Extent::Known { size_bytes, .. } => self.facts.cached(self.file, size_bytes.get()),
+        match &self.extent {
+            Extent::Known { range, .. } => self.facts.cached(self.file, range.clone()),
             Extent::Unknown { .. } => CachedShare::All,
         }
     }

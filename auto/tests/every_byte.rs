@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::NamedTempFile;
@@ -236,6 +237,24 @@ fn the_strategy_is_reported_and_follows_the_cache() {
             eprintln!("SKIPPED: {other:?}: no io_uring, or no file system that reads past the cache, here")
         }
     }
+}
+
+#[test]
+fn the_strategy_for_a_part_follows_what_is_cached_of_that_part() {
+    let (file, bytes) = file(20 * MIB);
+    let of_part = || {
+        let part = OPEN_OPTIONS[0].open(file.path()).range(4 * MIB as u64..14 * MIB as u64);
+        part.strategy().unwrap()
+    };
+    evict(&file, 0..bytes.len());
+    if of_part() != Strategy::InFlight {
+        eprintln!("SKIPPED: no io_uring, or no file system that reads past the cache, here");
+        return;
+    }
+    let reader = File::open(file.path()).unwrap();
+    rustix::fs::fadvise(&reader, 0, None, Advice::Random).unwrap();
+    reader.read_exact_at(&mut vec![0; 10 * MIB], 4 * MIB as u64).unwrap();
+    assert_eq!(of_part(), Strategy::Copied);
 }
 
 #[test]

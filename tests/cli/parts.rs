@@ -1,6 +1,6 @@
 //! Tests of parts of a file: `readlab race FILE --range` and `--ranges`.
 
-use crate::home::{Home, ProgramOutput, Trials, contenders, items, paths_in};
+use crate::home::{Home, ProgramOutput, QUICK, Trials, contenders, items, paths_in};
 use crate::machine::skip;
 use crate::repository;
 use crate::scripted_server::{Server, TEXT, good, raw, sized};
@@ -265,6 +265,14 @@ fn ranges_of_a_url_are_requested_from_a_server_that_answers_ranges() {
 
 mod ring2 {
     use super::*;
+
+    #[test]
+    fn a_user_who_does_not_own_a_file_reads_a_part_of_it_warm_by_the_library() {
+        let home = Home::with_file("f", "a line of text\n".repeat(2 << 20));
+        let words = "--range 50%:25% --state warm --method rust/auto/scalar --quiet --export-json -";
+        let Some(said) = home.as_nobody(format!("race f {QUICK} {words}")) else { return };
+        said.json().measured("rust/auto/scalar", "warm");
+    }
 
     #[test]
     fn the_library_of_an_object_store_joins_the_ranges_of_a_list() {

@@ -26,23 +26,28 @@ impl SystemFacts {
         *self.backing.get_or_init(|| backing(file).unwrap_or(Backing::Other))
     }
 
-    /// How much of the file is in the page cache. A large file is sampled. Determined once.
-    pub(crate) fn cached(&self, file: &File, size_bytes: u64) -> CachedShare {
+    /// How much of the range that is read is in the page cache. A long range is sampled. Determined
+    /// once.
+    pub(crate) fn cached(&self, file: &File, range: Range<u64>) -> CachedShare {
         *self.cached.get_or_init(|| {
-            match residency::counted_share(file, size_bytes) {
+            if range.is_empty() {
+                return CachedShare::All;
+            }
+            match residency::counted_share(file, range.clone()) {
                 // If pages were counted, they are cached on any file system. Others may be in a
                 // cache that does not count them.
                 Some(CachedShare::All) => CachedShare::All,
                 _ if self.backing(file) == Backing::Memory => CachedShare::All,
                 Some(found) if !self.is_stacked(file) => found,
-                _ => self.cached_of(file, 0..size_bytes),
+                _ => self.cached_of(file, range),
             }
         })
     }
 
     /// How much of a range is in the page cache now.
     pub(crate) fn cached_of(&self, file: &File, range: Range<u64>) -> CachedShare {
-        let residency = self.residency.get_or_init(|| Residency::examine(file, self.is_stacked(file)));
+        let examine = || Residency::examine(file, range.start, self.is_stacked(file));
+        let residency = self.residency.get_or_init(examine);
         residency.of_range(file, range)
     }
 

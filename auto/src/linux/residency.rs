@@ -24,12 +24,12 @@ const PROBES: u64 = 8;
 const STEP_BYTES: u64 = 256 << 10;
 const PLACES: RangeInclusive<u64> = 4..=32;
 
-/// How much of a file of this size is cached, by counts in a few evenly spaced places. `None` if
-/// pages cannot be counted.
-pub(super) fn counted_share(file: &File, size_bytes: u64) -> Option<CachedShare> {
-    let steps = (size_bytes / STEP_BYTES).clamp(*PLACES.start(), *PLACES.end()) - 1;
-    let last = size_bytes - 1;
-    let look = |at: u64| counted_share_in(file, at..at + 1);
+/// How much of a non-empty range of a file is cached, by counts in a few evenly spaced places. `None`
+/// if pages cannot be counted.
+pub(super) fn counted_share(file: &File, range: Range<u64>) -> Option<CachedShare> {
+    let steps = ((range.end - range.start) / STEP_BYTES).clamp(*PLACES.start(), *PLACES.end()) - 1;
+    let last = range.end - range.start - 1;
+    let look = |at: u64| counted_share_in(file, range.start + at..range.start + at + 1);
     let first = look(0)?;
     for at in (1..steps).map(|step| last / steps * step).chain([last]) {
         if look(at)? != first {
@@ -57,16 +57,17 @@ pub(super) enum Residency {
 }
 
 impl Residency {
-    /// Chooses the best method for this file. `stacked` is set if the pages belong to a lower file
-    /// system, where cachestat(2) would count none.
-    pub(super) fn examine(file: &File, stacked: bool) -> Residency {
-        if !stacked && cachestat(file, 0..1).is_ok() {
+    /// Chooses the best method for this file, by a byte at an offset: where that is not cached, newer
+    /// kernels begin to read its page for a probe. `stacked` is set if the pages belong to a lower
+    /// file system, where cachestat(2) would count none.
+    pub(super) fn examine(file: &File, at: u64, stacked: bool) -> Residency {
+        if !stacked && cachestat(file, at..at + 1).is_ok() {
             return Residency::Counted;
         }
         let own = reopened(file, OFlags::empty()).ok();
         let quiet = own.filter(|file| rustix::fs::fadvise(file, 0, None, Advice::Random).is_ok());
         // True if the file system does not support the flag, or the kernel lacks the call.
-        let cannot_tell = |file: &File| matches!(probe(file, 0), Err(Errno::OPNOTSUPP | Errno::NOSYS));
+        let cannot_tell = |file: &File| matches!(probe(file, at), Err(Errno::OPNOTSUPP | Errno::NOSYS));
         match quiet.filter(|file| !cannot_tell(file)) {
             Some(quiet) => Residency::Probed(quiet),
             None if stacked => Residency::Mapped,
