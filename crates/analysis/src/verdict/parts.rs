@@ -19,6 +19,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
+/// File systems that store most files compressed and list no extents of them.
+const COMPRESSING_FILESYSTEMS: [&str; 3] = ["squashfs", "erofs", "cramfs"];
+
 /// If less than this share of a file's bytes comes from the device, the file is stored compressed.
 const COMPRESSED_SHARE_MAX: f64 = 0.9;
 
@@ -350,7 +353,7 @@ fn is_stored_compressed(it: &TrialRecord, target: &TargetFacts, device_bytes: Op
     let kind = target.storing_filesystem().unwrap_or_default();
     let zeros = target.extents.as_ref().map_or(0, |extents| extents.hole_bytes + extents.unwritten_bytes);
     let stored_bytes = delivered_bytes(it, target).unwrap_or(0.0) - float(zeros);
-    ["squashfs", "erofs", "cramfs", "iso9660"].contains(&kind)
+    (COMPRESSING_FILESYSTEMS.contains(&kind) || kind == "iso9660")
         && device_bytes.is_some_and(|bytes| bytes > 0.0 && bytes < COMPRESSED_SHARE_MAX * stored_bytes)
 }
 
@@ -359,7 +362,7 @@ fn is_stored_compressed(it: &TrialRecord, target: &TargetFacts, device_bytes: Op
 /// ahead for a plain file there.
 fn reads_whole_compressed_blocks(target: &TargetFacts) -> bool {
     let kind = target.storing_filesystem().unwrap_or_default();
-    target.blocks().is_some() && target.extents.is_none() && ["squashfs", "erofs", "cramfs"].contains(&kind)
+    target.blocks().is_some() && target.extents.is_none() && COMPRESSING_FILESYSTEMS.contains(&kind)
 }
 
 /// Number of bytes of the file that one cold reading needs, each counted once. A command whose
