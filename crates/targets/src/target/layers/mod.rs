@@ -110,8 +110,8 @@ impl LayerChain {
 }
 
 impl LayerGroup {
-    pub fn of_file(file: &File, status: &FileStatus) -> LayerGroup {
-        let backing = Filesystem::read(file).ok().map(|filesystem| filesystem.backing);
+    /// The group of a file in a file system with this backing, if that is known.
+    pub fn of_file(file: &File, status: &FileStatus, backing: Option<Backing>) -> LayerGroup {
         // Some programs and servers spread the numbers of their files over all 64 bits.
         let has_layers = backing == Some(Backing::Stacked);
         let is_of_program = backing == Some(Backing::Program);

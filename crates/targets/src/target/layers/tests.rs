@@ -102,8 +102,11 @@ fn inode_numbers_distinguish_no_layers_outside_of_an_overlay() {
     let Some(it) = ScriptedKernel::new() else { return };
     let file = File::open(&it.image).unwrap();
     let status = FileStatus::read(&file).unwrap();
-    let group_of_inode = |inode| LayerGroup::of_file(&file, &FileStatus { inode, ..status });
-    assert_eq!(group_of_inode(1), group_of_inode(u64::MAX));
+    let own = Filesystem::read(&file).unwrap().backing;
+    let group_in =
+        |backing, inode| LayerGroup::of_file(&file, &FileStatus { inode, ..status }, Some(backing));
+    assert_eq!(group_in(own, 1), group_in(own, u64::MAX));
+    assert_ne!(group_in(Backing::Stacked, 1), group_in(Backing::Stacked, u64::MAX));
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod size_groups;
 mod walk;
 
 use super::extents;
-use super::filesystem::Filesystem;
+use super::filesystem::{Backing, Filesystem};
 use super::layers::{LayerChain, LayerGroup};
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError, with_storage_facts};
@@ -33,7 +33,7 @@ use readlab_system::process::FileId;
 use readlab_system::system_root::SystemRoot;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::visit::{processor_count, visit};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -129,15 +129,23 @@ struct ExaminedFile {
 }
 
 impl ExaminedFile {
-    /// Opens a file as contenders will; `None` if it is on another file system.
-    fn open(path: &Path, filesystem: Option<&TreeFilesystem>) -> io::Result<Option<ExaminedFile>> {
+    /// Opens a file as contenders will; `None` if it is on another file system. `backings` are those
+    /// of the devices so far: a server or a program is asked once, and not for each file.
+    fn open(
+        path: &Path,
+        filesystem: Option<&TreeFilesystem>,
+        backings: &mut BTreeMap<DeviceNumber, Option<Backing>>,
+    ) -> io::Result<Option<ExaminedFile>> {
         let device = FileStatus::of_path(path)?.device;
         if filesystem.is_some_and(|filesystem| !filesystem.has(path, device)) {
             return Ok(None);
         }
         let file = open_file::open_without_waiting(path)?;
         let status = FileStatus::read(&file)?;
-        let layer_group = (status.size_bytes > 0).then(|| LayerGroup::of_file(&file, &status));
+        let layer_group = (status.size_bytes > 0).then(|| {
+            let read = || Filesystem::read(&file).ok().map(|filesystem| filesystem.backing);
+            LayerGroup::of_file(&file, &status, *backings.entry(status.device).or_insert_with(read))
+        });
         Ok(Some(ExaminedFile { status, extents: extents::read(&file).ok(), layer_group }))
     }
 
@@ -238,11 +246,12 @@ impl Tree {
         let list = self.list_path();
         let mut kept = list::ListWriter::create(list.with_extension("kept"))?;
         let (mut seen, mut layer_groups) = (BTreeSet::new(), BTreeSet::new());
+        let mut backings = BTreeMap::new();
         for path in self.paths()? {
             let path = path?;
             let examined = match request.only_finds_names {
                 true => ExaminedFile::by_status(&path).map(Some),
-                false => ExaminedFile::open(&path, filesystem.as_ref()),
+                false => ExaminedFile::open(&path, filesystem.as_ref(), &mut backings),
             };
             let file = match examined {
                 Ok(Some(file)) => file,
